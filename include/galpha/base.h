@@ -66,7 +66,7 @@ GA_API const char *ga_version(void);
  * composed from them and the other members of ga_error by one table (src/base/sentence.c). */
 #define GA_REASON_LIST(X)                                                                                    \
   X(GA_REASON_NONE, "nothing has failed")                                                                    \
-  X(GA_REASON_OTHER, "given in words only")                                                                  \
+  X(GA_REASON_OTHER, "described by a text only")                                                             \
   X(GA_REASON_MEMORY, "out of memory")                                                                       \
   X(GA_REASON_NULL_ARGUMENT, "a pointer that is needed is NULL")                                             \
   /* calls */                                                                                                \
@@ -74,62 +74,62 @@ GA_API const char *ga_version(void);
   X(GA_REASON_OTHER_CONTEXT, "an object was created with another context")                                   \
   X(GA_REASON_NOT_FINITE, "a number that is given is NaN or infinite")                                       \
   X(GA_REASON_COUNT_MISMATCH, "a count does not fit what it counts")                                         \
-  X(GA_REASON_TOO_MANY, "there is more of something than can be counted or stored")                          \
+  X(GA_REASON_TOO_MANY, "a count exceeds its limit")                                                         \
   X(GA_REASON_NOT_ASCENDING, "numbers of a list do not ascend")                                              \
   X(GA_REASON_TIME_OUT_OF_RANGE, "a time is out of its range")                                               \
   X(GA_REASON_SAVED_STATE, "a saved state does not fit")                                                     \
   /* matrices */                                                                                             \
   X(GA_REASON_NOT_SQUARE, "a matrix is not square")                                                          \
-  X(GA_REASON_ENTRY_OUTSIDE, "an entry of a pattern is outside of the matrix")                               \
-  X(GA_REASON_ENTRY_TWICE, "an entry is twice in a pattern")                                                 \
-  X(GA_REASON_MATRIX_NOT_FINITE, "a matrix holds NaN or infinity")                                           \
+  X(GA_REASON_ENTRY_OUTSIDE, "an entry of a pattern is outside the matrix")                                  \
+  X(GA_REASON_ENTRY_TWICE, "an entry occurs twice in a pattern")                                             \
+  X(GA_REASON_MATRIX_NOT_FINITE, "a matrix has an entry that is NaN or infinite")                            \
   X(GA_REASON_SINGULAR_MATRIX, "a matrix is singular")                                                       \
-  X(GA_REASON_SINGULAR_PATTERN, "a matrix is singular whatever its values")                                  \
+  X(GA_REASON_SINGULAR_PATTERN, "a pattern is singular for any values")                                      \
   X(GA_REASON_SINGULAR_VALUES, "the singular values of a matrix do not converge")                            \
   /* steps and starts */                                                                                     \
-  X(GA_REASON_CALLBACK, "a callback gave up without a reason")                                               \
-  X(GA_REASON_CALLBACK_RETRY, "a callback asked for a smaller step without a reason")                        \
-  X(GA_REASON_CALLBACK_AT_START, "a callback failed without a reason while the start is computed")           \
+  X(GA_REASON_CALLBACK, "a callback failed without a message")                                               \
+  X(GA_REASON_CALLBACK_RETRY, "a callback asked for a smaller step without a message")                       \
+  X(GA_REASON_CALLBACK_AT_START, "a callback failed without a message while the start is computed")          \
   X(GA_REASON_NOT_FINITE_AT_START, "a callback returned NaN or infinity while the start is computed")        \
   X(GA_REASON_NOT_FINITE_IN_STEP, "a callback returned NaN or infinity within a step")                       \
   X(GA_REASON_JACOBIAN_NOT_FINITE, "a derivative is NaN or infinite")                                        \
   X(GA_REASON_NEWTON, "Newton's iteration did not converge")                                                 \
-  X(GA_REASON_NEWTON_ROUNDING, "rounding keeps Newton's iteration from its tolerance")                       \
+  X(GA_REASON_NEWTON_ROUNDING, "rounding prevents Newton's iteration from reaching its tolerance")           \
   X(GA_REASON_SINGULAR_STEP, "the iteration matrix of a step is singular")                                   \
   X(GA_REASON_SINGULAR_START, "masses and constraints do not determine the accelerations")                   \
   X(GA_REASON_CONSTRAINTS_CONTRADICT, "redundant constraints contradict each other")                         \
   X(GA_REASON_RANK_CHANGES, "the number of independent constraints changes within a step")                   \
   X(GA_REASON_TOLERANCE_NOT_MET, "the error stays above the tolerance down to the least step")               \
   X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
-  X(GA_REASON_PARTS_FAIL, "a step that was made fails in parts")                                             \
+  X(GA_REASON_PARTS_FAIL, "a step that succeeded fails when repeated in parts")                              \
   X(GA_REASON_NO_STATE_AFTER_JUMP, "there is no consistent state behind a jump of the equations")            \
   /* systems */                                                                                              \
   X(GA_REASON_CALLBACK_MISSING, "a callback that is needed is not given")                                    \
   X(GA_REASON_CALLBACK_UNUSED, "a callback is given for a block of size 0")                                  \
   X(GA_REASON_CALLBACK_NOT_FINITE, "a callback of a simulator returned NaN or infinity")                     \
-  X(GA_REASON_BREAK_NOT_AFTER, "the callback next_break gave a break that is over")                          \
+  X(GA_REASON_BREAK_NOT_AFTER, "the callback next_break returned a break that is over")                      \
   X(GA_REASON_TOO_MANY_CONSTRAINTS, "there are more constraints than velocities")                            \
-  X(GA_REASON_NO_PIVOT, "the pattern of a system is singular whatever its values")                           \
-  X(GA_REASON_PATTERN_RANK, "constraints are independent, against what the pattern allows")                  \
+  X(GA_REASON_NO_PIVOT, "the pattern of a system is singular for any values")                                \
+  X(GA_REASON_PATTERN_RANK, "constraints are independent although the pattern does not allow it")            \
   X(GA_REASON_OFF_GROUP, "positions are not on their group")                                                 \
   X(GA_REASON_WRONG_DERIVATIVE, "derivatives are wrong")                                                     \
   X(GA_REASON_SCHEME, "parameters of a scheme do not fit together")                                          \
-  X(GA_REASON_METHOD, "a method cannot do what is asked of it")                                              \
+  X(GA_REASON_METHOD, "a method does not support what is requested")                                         \
   /* starts and positions */                                                                                 \
-  X(GA_REASON_START_OFF, "initial values are too far off the constraints")                                   \
+  X(GA_REASON_START_OFF, "initial values are too far from the constraints")                                  \
   X(GA_REASON_NOT_SOLVED, "an iteration for consistent values did not converge")                             \
-  X(GA_REASON_ASSEMBLY_OPEN, "constraints cannot all be met by positions")                                   \
-  X(GA_REASON_RATES_CONTRADICT, "constraints cannot all be met by velocities")                               \
+  X(GA_REASON_ASSEMBLY_OPEN, "no positions satisfy all constraints")                                         \
+  X(GA_REASON_RATES_CONTRADICT, "no velocities satisfy all constraints")                                     \
   X(GA_REASON_OUTPUTS_NOT_SOLVED, "an algebraic loop through outputs is not solved")                         \
-  X(GA_REASON_MULTIPLIER_WITHOUT_FORCE, "forces do not depend on a multiplier where it is guessed")          \
-  X(GA_REASON_PHI_DEPENDS_ON_TIME, "a constraint depends on time against what the system says")              \
+  X(GA_REASON_MULTIPLIER_WITHOUT_FORCE, "forces do not depend on a multiplier at its guess")                 \
+  X(GA_REASON_PHI_DEPENDS_ON_TIME, "a constraint depends on time although the system says it does not")      \
   X(GA_REASON_NEAREST_NOT_FOUND, "the positions nearest to given ones are not found")                        \
-  X(GA_REASON_RESTARTS_PILE_UP, "an event restarts ever faster")                                             \
+  X(GA_REASON_RESTARTS_PILE_UP, "restarts of an event accumulate")                                           \
   /* linearisation */                                                                                        \
   X(GA_REASON_FORCES_MISS_MULTIPLIERS, "forces do not contain those of all multipliers")                     \
-  X(GA_REASON_SINGULAR_POSITION, "constraints lose their independence at a position")                        \
-  X(GA_REASON_NO_ACCELERATIONS, "accelerations do not follow from positions, velocities and states")         \
-  X(GA_REASON_INPUT_REDUNDANT, "an input would move a constraint that follows from others")                  \
+  X(GA_REASON_SINGULAR_POSITION, "constraints are dependent at a position, but not nearby")                  \
+  X(GA_REASON_NO_ACCELERATIONS, "accelerations are not determined by positions, velocities and states")      \
+  X(GA_REASON_INPUT_REDUNDANT, "an input would offset a constraint that depends on others")                  \
   X(GA_REASON_NO_SUCH_EQUATION, "there is no such equation")                                                 \
   X(GA_REASON_UNKNOWN_INPUT, "there is no input of that name")                                               \
   X(GA_REASON_NOT_AN_INPUT, "a signal cannot be an input")                                                   \
@@ -139,8 +139,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_KINK, "the equations have a kink or jump exactly at the point")                                \
   /* modes */                                                                                                \
   X(GA_REASON_FEW_CONVERGED, "too few eigenvalues of a matrix converge")                                     \
-  X(GA_REASON_TOO_FEW_MODES, "there are fewer modes than are asked for")                                     \
-  X(GA_REASON_MODES_ARE_ROUNDING, "modes cannot be told from rounding")                                      \
+  X(GA_REASON_TOO_FEW_MODES, "there are fewer modes than requested")                                         \
+  X(GA_REASON_MODES_ARE_ROUNDING, "modes are lost in rounding")                                              \
   X(GA_REASON_SINGULAR_PENCIL, "the equations of small motions have no unique solution")                     \
   X(GA_REASON_NOTHING_TURNS, "no body turns")                                                                \
   X(GA_REASON_NOT_TURNING, "a body does not turn with the others")                                           \
@@ -150,7 +150,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_NAME_MISSING, "a part or function has no name")                                                \
   X(GA_REASON_NAME_SYNTAX, "a name has characters that are not allowed")                                     \
   X(GA_REASON_NAME_TOO_LONG, "a name is too long")                                                           \
-  X(GA_REASON_NAME_RESERVED, "a name has a meaning of its own")                                              \
+  X(GA_REASON_NAME_RESERVED, "a name is reserved")                                                           \
   X(GA_REASON_NAME_TAKEN, "a name is used twice")                                                            \
   X(GA_REASON_UNKNOWN_PART, "there is no part of that name")                                                 \
   X(GA_REASON_WRONG_KIND, "a part of another kind is needed")                                                \
@@ -163,18 +163,18 @@ GA_API const char *ga_version(void);
   X(GA_REASON_ENERGY_NOT_FED_BACK, "energies can only be recorded")                                          \
   X(GA_REASON_SIGNAL_NOT_FED_BACK, "a signal can only be recorded")                                          \
   /* guesses */                                                                                              \
-  X(GA_REASON_GUESS_OF_KNOWN, "a guess of what the start finds by itself")                                   \
-  X(GA_REASON_GUESS_UNUSED, "a guess of what nothing uses")                                                  \
-  X(GA_REASON_GUESS_TWICE, "two guesses of one signal")                                                      \
+  X(GA_REASON_GUESS_OF_KNOWN, "a guess for a signal that the start computes itself")                         \
+  X(GA_REASON_GUESS_UNUSED, "a guess for a signal that nothing uses")                                        \
+  X(GA_REASON_GUESS_TWICE, "two guesses for one signal")                                                     \
   /* fields of parts */                                                                                      \
   X(GA_REASON_FIELD_MISSING, "a field that is needed is not given")                                          \
   X(GA_REASON_OUT_OF_RANGE, "a number is out of its range")                                                  \
-  X(GA_REASON_NOT_A_CHOICE, "a number stands for no value of an enum")                                       \
+  X(GA_REASON_NOT_A_CHOICE, "a number is not a value of its enum")                                           \
   X(GA_REASON_BOTH_THE_SAME, "two fields that must differ are the same")                                     \
   X(GA_REASON_LINE_AND_COORDINATE, "a part has both two ends and a coordinate")                              \
   X(GA_REASON_ACTS_ON_NOTHING, "a part has neither ends nor a coordinate")                                   \
-  X(GA_REASON_NOT_OF_THIS_JOINT, "a start value of a coordinate that the joint has not")                     \
-  X(GA_REASON_SENSOR_FROM, "only positions are measured from another frame")                                 \
+  X(GA_REASON_NOT_OF_THIS_JOINT, "a start value for a coordinate that the joint does not have")              \
+  X(GA_REASON_SENSOR_FROM, "only positions can be measured from another frame")                              \
   X(GA_REASON_INERTIA_NEGATIVE, "a moment of inertia is negative")                                           \
   X(GA_REASON_INERTIA_ZERO, "a moment of inertia is 0")                                                      \
   X(GA_REASON_INERTIA_IMPOSSIBLE, "no body has such moments of inertia")                                     \
@@ -187,10 +187,10 @@ GA_API const char *ga_version(void);
   X(GA_REASON_NO_PLANAR_FORM, "planar bodies have no such joint")                                            \
   X(GA_REASON_POINT_HAS_NO_AXES, "a joint holds axes of a point")                                            \
   X(GA_REASON_TORQUE_ON_POINT, "a torque acts on a point")                                                   \
-  X(GA_REASON_BUSHING_ON_POINT, "a bushing turns a point")                                                   \
-  X(GA_REASON_MARKER_LOOP, "markers are fixed to each other")                                                \
-  X(GA_REASON_PLANE_MOVES, "a plane to roll on moves")                                                       \
-  X(GA_REASON_CANNOT_ROLL, "a body that cannot roll")                                                        \
+  X(GA_REASON_BUSHING_ON_POINT, "a bushing acts on the rotation of a point")                                 \
+  X(GA_REASON_MARKER_LOOP, "markers are fixed to each other in a loop")                                      \
+  X(GA_REASON_PLANE_MOVES, "a body rolls on a plane that moves")                                             \
+  X(GA_REASON_CANNOT_ROLL, "a body cannot roll")                                                             \
   X(GA_REASON_DISK_LIES_FLAT, "a rolling disk lies flat")                                                    \
   X(GA_REASON_KNIFE_IS_NORMAL, "a knife edge blocks no direction")                                           \
   X(GA_REASON_NOT_OF_MOTION, "a constraint uses what positions and velocities do not determine")             \
@@ -198,12 +198,12 @@ GA_API const char *ga_version(void);
   X(GA_REASON_OTHER_CONSTRAINT, "a constraint is not of the type that is given")                             \
   X(GA_REASON_CONSTRAINT_KINK, "a constraint has a kink or jump")                                            \
   X(GA_REASON_CONSTRAINT_SINGULAR, "a constraint blocks no motion at the start")                             \
-  X(GA_REASON_START_CONTRADICTS, "start values that the joints cannot all meet")                             \
+  X(GA_REASON_START_CONTRADICTS, "start values contradict each other or the joints")                         \
   X(GA_REASON_DRIVE_JUMPS, "a drive's position jumps")                                                       \
   X(GA_REASON_DRIVE_IMPACT, "a drive's velocity jumps")                                                      \
   /* values */                                                                                               \
   X(GA_REASON_UNDEFINED, "an expression or function has no value")                                           \
-  X(GA_REASON_OUTSIDE_TABLE, "an argument is outside of a table")                                            \
+  X(GA_REASON_OUTSIDE_TABLE, "an argument is outside a table")                                               \
   X(GA_REASON_UNDEFINED_AT_START, "an expression has no value while the start is computed")                  \
   X(GA_REASON_BLOCK_FAILED, "a block's function failed")                                                     \
   /* names in texts */                                                                                       \
@@ -221,16 +221,16 @@ GA_API const char *ga_version(void);
   X(GA_REASON_FUNCTION_AS_VALUE, "a function stands where a value should")                                   \
   /* settings of a run */                                                                                    \
   X(GA_REASON_SETTING_RANGE, "a setting is out of its range")                                                \
-  X(GA_REASON_SETTING_UNUSED, "a setting is given that others leave without a use")                          \
+  X(GA_REASON_SETTING_UNUSED, "a setting has no effect because of others")                                   \
   X(GA_REASON_NEWTON_TOO_LOOSE, "Newton's iteration is not accurate enough for the tolerance")               \
   X(GA_REASON_SETTINGS_ORDER, "of two settings one must be larger")                                          \
-  X(GA_REASON_SETTING_NOT_OF_METHOD, "a setting that the method does not have")                              \
+  X(GA_REASON_SETTING_NOT_OF_METHOD, "the method does not have this setting")                                \
   /* rotations and machines */                                                                               \
-  X(GA_REASON_NOT_A_ROTATION, "a matrix is no rotation")                                                     \
+  X(GA_REASON_NOT_A_ROTATION, "a matrix is not a rotation")                                                  \
   X(GA_REASON_ZERO_DIRECTION, "a direction is 0")                                                            \
-  X(GA_REASON_PARALLEL_DIRECTIONS, "two directions are the same")                                            \
-  X(GA_REASON_EULER_SEQUENCE, "a text is no sequence of Euler angles")                                       \
-  X(GA_REASON_NO_SUCH_INDEX, "an index is beyond what there is")                                             \
+  X(GA_REASON_PARALLEL_DIRECTIONS, "two directions are parallel")                                            \
+  X(GA_REASON_EULER_SEQUENCE, "a text is not a sequence of Euler angles")                                    \
+  X(GA_REASON_NO_SUCH_INDEX, "an index is out of range")                                                     \
   X(GA_REASON_NOT_OF_THIS_MACHINE, "an object belongs to another machine")                                   \
   X(GA_REASON_NO_VALUE, "a signal or force has no value at a state")                                         \
   /* warnings */                                                                                             \
@@ -238,16 +238,16 @@ GA_API const char *ga_version(void);
   X(GA_REASON_REDUNDANT, "constraints are redundant")                                                        \
   X(GA_REASON_IMPACT, "velocities jump")                                                                     \
   X(GA_REASON_NEARLY_SINGULAR, "the iteration matrix is nearly singular")                                    \
-  X(GA_REASON_NOT_SEEN_BY_STEPS, "something acts within a step that its ends do not see")                    \
+  X(GA_REASON_NOT_SEEN_BY_STEPS, "something acts within a step and is not seen at its ends")                 \
   X(GA_REASON_STAYS_ON_JUMP, "the motion stays on a jump of the equations")                                  \
   X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \
   X(GA_REASON_FAST_INPUT, "an input oscillates faster than steps can follow")                                \
-  X(GA_REASON_STIFF_START, "equal steps are too long for a start of full accuracy")                          \
+  X(GA_REASON_STIFF_START, "equal steps are too long for an accurate start")                                 \
   X(GA_REASON_FAST_START, "equal steps do not follow the rate of accelerations at the start")                \
-  X(GA_REASON_DERIVATIVES_UNSURE, "derivatives could not be judged")                                         \
-  X(GA_REASON_REST_FAR_AWAY, "a spring's rest is more than half a turn away")                                \
-  X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to what was given")                           \
-  X(GA_REASON_BRANCHES_MEET, "an assembly came by a position where branches meet")                           \
+  X(GA_REASON_DERIVATIVES_UNSURE, "derivatives could not be checked")                                        \
+  X(GA_REASON_REST_FAR_AWAY, "the rest angle of a spring is more than half a turn away")                     \
+  X(GA_REASON_NOT_THE_NEAREST, "an assembly is not the nearest to the given positions")                      \
+  X(GA_REASON_BRANCHES_MEET, "an assembly passed a position where branches meet")                            \
   /* beams */                                                                                                \
   X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
   X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
@@ -280,9 +280,9 @@ GA_API const char *ga_version(void);
   X(GA_REASON_FAST_SPIN, "a modal body spins so fast that stresses stiffen it")                              \
   X(GA_REASON_FLOATING_FRAME, "something is attached to a floating frame")                                   \
   /* model files: values */                                                                                  \
-  X(GA_REASON_WRONG_FORM, "a list, map, text or nothing stands where something else should")                 \
+  X(GA_REASON_WRONG_FORM, "a value has the wrong form: list, map, text or nothing")                          \
   X(GA_REASON_WRONG_COUNT, "a list has too many or too few entries")                                         \
-  X(GA_REASON_VALUE_NOT_FINITE, "a number is infinite or none")                                              \
+  X(GA_REASON_VALUE_NOT_FINITE, "a number in a model is not finite")                                         \
   X(GA_REASON_NOT_WHOLE, "a number is not whole")                                                            \
   X(GA_REASON_SUM_OF_DIMENSIONS, "a sum of quantities of different dimensions")                              \
   X(GA_REASON_DOUBTFUL_DIMENSION, "a product seems to have another dimension than expected")                 \
@@ -294,47 +294,47 @@ GA_API const char *ga_version(void);
   /* model files: keys and names */                                                                          \
   X(GA_REASON_UNKNOWN_KEY, "a key is unknown")                                                               \
   X(GA_REASON_UNKNOWN_CHOICE, "a word is none of those expected")                                            \
-  X(GA_REASON_FOREIGN_WORD, "a word of other programs for what is written otherwise here")                   \
-  X(GA_REASON_UNKNOWN_REFERENCE, "something is referred to that there is not")                               \
+  X(GA_REASON_FOREIGN_WORD, "a word of other programs that is written differently here")                     \
+  X(GA_REASON_UNKNOWN_REFERENCE, "a reference to something that does not exist")                             \
   X(GA_REASON_KEY_MISSING, "a key that is needed is not given")                                              \
   X(GA_REASON_NO_BLANK_AFTER_COLON, "a key is not separated from its value")                                 \
-  X(GA_REASON_NAME_NOT_ALLOWED, "a name that cannot be given")                                               \
+  X(GA_REASON_NAME_NOT_ALLOWED, "a name is not allowed")                                                     \
   X(GA_REASON_GIVEN_TWICE, "a key, name or file is given twice")                                             \
   X(GA_REASON_REPEATED_NAME, "a repeat makes parts of the same name")                                        \
   X(GA_REASON_AMBIGUOUS_NAME, "a name has two meanings")                                                     \
   X(GA_REASON_GIVE_ONE_OF, "keys that do not go together, or not enough of them")                            \
-  X(GA_REASON_BOTH_GIVEN, "two keys of which one can be given")                                              \
-  X(GA_REASON_SIZES_DIFFER, "lists whose lengths do not match")                                              \
+  X(GA_REASON_BOTH_GIVEN, "two keys exclude each other")                                                     \
+  X(GA_REASON_SIZES_DIFFER, "lengths of lists do not match")                                                 \
   X(GA_REASON_CIRCULAR, "something depends on itself")                                                       \
   X(GA_REASON_LIMIT_EXCEEDED, "a limit of the reader is exceeded")                                           \
   /* model files: what is suspicious */                                                                      \
   X(GA_REASON_NOT_USED, "nothing uses a part, function or parameter")                                        \
   X(GA_REASON_SUSPICIOUS_NUMBER, "a number is much larger or smaller than usual")                            \
-  X(GA_REASON_SUSPICIOUS_UNIT, "a number that seems to be in another unit")                                  \
-  X(GA_REASON_SUSPICIOUS_INERTIA, "an inertia that does not fit mass and size")                              \
+  X(GA_REASON_SUSPICIOUS_UNIT, "a number seems to be in another unit")                                       \
+  X(GA_REASON_SUSPICIOUS_INERTIA, "an inertia does not fit mass and size")                                   \
   X(GA_REASON_AXIS_LEAVES_PLANE, "the axis of a joint between planar bodies leaves their plane")             \
   X(GA_REASON_REPLACES_CONSTANT, "a parameter has the name of a constant")                                   \
   /* model files: files and YAML */                                                                          \
   X(GA_REASON_NOT_YAML, "a text is not YAML")                                                                \
   X(GA_REASON_NOT_UTF8, "a text is not UTF-8")                                                               \
-  X(GA_REASON_NOT_READ, "YAML or a key that models do not have")                                             \
+  X(GA_REASON_NOT_READ, "YAML or a key that models do not support")                                          \
   X(GA_REASON_NEEDS_QUOTES, "an expression with commas within brackets")                                     \
-  X(GA_REASON_PATH_REFUSED, "a path that is not followed")                                                   \
+  X(GA_REASON_PATH_REFUSED, "a path is not allowed")                                                         \
   X(GA_REASON_NO_FOLDER, "a model that is not in a file has no folder")                                      \
   X(GA_REASON_LIBRARY_NOT_ALLOWED, "libraries are not allowed")                                              \
-  X(GA_REASON_WOULD_OVERWRITE, "a file would be overwritten that is still needed")                           \
+  X(GA_REASON_WOULD_OVERWRITE, "a file that is still needed would be overwritten")                           \
   X(GA_REASON_MODEL_WRONG, "a model has errors")                                                             \
-  X(GA_REASON_MORE_MESSAGES, "messages that are not shown")                                                  \
+  X(GA_REASON_MORE_MESSAGES, "further messages are not shown")                                               \
   /* options, and files of results */                                                                        \
   X(GA_REASON_NOT_SUPPORTED, "an option cannot be used here")                                                \
   X(GA_REASON_FILE_ACCESS, "a file cannot be opened, read or written")                                       \
   X(GA_REASON_FILE_KIND, "a file is not of the kind that is needed")                                         \
   X(GA_REASON_FILE_IN_USE, "another run writes the file")                                                    \
-  X(GA_REASON_FILE_CHANGED, "others changed a file in the meantime")                                         \
+  X(GA_REASON_FILE_CHANGED, "another program changed a file")                                                \
   X(GA_REASON_FILE_DAMAGED, "a file is damaged")                                                             \
   X(GA_REASON_RECORDS_DAMAGED, "parts of a file are damaged")                                                \
   X(GA_REASON_CANNOT_RESUME, "a run cannot be resumed from a file")                                          \
-  X(GA_REASON_OTHER_SIGNALS, "a file has other signals")                                                     \
+  X(GA_REASON_OTHER_SIGNALS, "a file has different signals")                                                 \
   X(GA_REASON_BREAKS_UNRESOLVED, "jumps of a function of time follow each other too closely to be found")    \
   /* equilibrium */                                                                                          \
   X(GA_REASON_EIGENVALUES, "the eigenvalues of a matrix do not converge")                                    \
@@ -342,17 +342,17 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MOVES_FREELY, "a coordinate may have any value in equilibrium")                                \
   X(GA_REASON_STAYS_FREE, "a coordinate that may have any value in equilibrium stays where it was")          \
   X(GA_REASON_UNSTABLE, "an equilibrium is unstable")                                                        \
-  X(GA_REASON_LOAD_NOT_REACHED, "a path of equilibria could not be followed up to its load")                 \
+  X(GA_REASON_LOAD_NOT_REACHED, "a path of equilibria could not be followed to its load")                    \
   X(GA_REASON_NO_TANGENT, "a path of equilibria has no direction where it begins")                           \
   X(GA_REASON_NOTHING_BUCKLES, "no load changes the stiffness")                                              \
-  X(GA_REASON_LOAD_JUMP, "a load step went to a place far from where the path leads")                        \
-  X(GA_REASON_NOT_CLOSED, "positions do not meet the constraints")                                           \
+  X(GA_REASON_LOAD_JUMP, "a load step left the path of equilibria")                                          \
+  X(GA_REASON_NOT_CLOSED, "positions do not satisfy the constraints")                                        \
   X(GA_REASON_FROZEN_MOTION, "constraints prescribe a motion that an equilibrium does not have")             \
   X(GA_REASON_NOT_PRESCRIBED, "kinematics of a motion that is not prescribed wholly")                        \
   X(GA_REASON_STATES_NEED_TIME, "kinematics of a system with states, which need integration")                \
   X(GA_REASON_ROLLING_NEEDS_TIME, "kinematics with nonholonomic constraints")                                \
-  X(GA_REASON_SINGULAR_MOTION, "a motion comes to where its constraints lose their independence")            \
-  X(GA_REASON_MOTION_ENDS, "a motion comes to where its constraints cannot be met")
+  X(GA_REASON_SINGULAR_MOTION, "a motion comes to where its constraints become dependent")                   \
+  X(GA_REASON_MOTION_ENDS, "a motion comes to where its constraints cannot be satisfied")
 
 typedef enum ga_reason {
 #define GA_REASON_ENUM(name, meaning) name,

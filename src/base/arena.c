@@ -1,4 +1,4 @@
-/* Scratch memory of fixed size, used as a stack. */
+/* Work space of fixed size, used as a stack. */
 #include "base/base_impl.h"
 
 ga_status ga__arena_create(ga_context *ctx, size_t doubles, ga__arena *arena)

@@ -1,4 +1,4 @@
-/* The context: whose memory, whose log, and the last error. */
+/* The context: allocator, log and last error. */
 #include "base/base_impl.h"
 #include <math.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ void ga_context_destroy(ga_context **ctx)
 
 const ga_error *ga_context_error(const ga_context *ctx)
 {
-  /* So that a caller whose context could not be created may still print the text. */
+  /* For callers that print the error although the context could not be created. */
   static const ga_error no_context = {.status = GA_ERR_ARGUMENT,
                                       .reason = GA_REASON_OTHER,
                                       .t = NAN,
@@ -58,7 +58,7 @@ const ga_error *ga_context_error(const ga_context *ctx)
                                       .index = -1,
                                       .text = "there is no context"};
   if (!ctx) return &no_context;
-  ga_context *own = (ga_context *)ctx; /* contexts are made by ga_context_create() alone */
+  ga_context *own = (ga_context *)ctx; /* not const: only ga_context_create() makes contexts */
   ga_error_say(&own->error, GA_SAY_ALL, own->text, sizeof own->text);
   own->error.text = own->text;
   return &own->error;

@@ -1,4 +1,4 @@
-/* Failures: how they are stored as data, and how a sentence is made of one. */
+/* Failures: stored as data, and turned into sentences. */
 #include "base/base_impl.h"
 #include "base/sentence.h"
 #include <math.h>
@@ -34,7 +34,7 @@ void ga__cut_text(char *to, size_t size, const char *text)
   ga__make_plain(to);
 }
 
-/* The same of a path, of which the end says most. */
+/* The same for a path, whose end is kept. */
 static void cut_path(char *to, size_t size, const char *path)
 {
   const size_t bytes = path ? strlen(path) : 0;
@@ -154,8 +154,8 @@ ga_status ga__refuse_order(ga_context *ctx, const char *function, const char *wh
 
 /* ---- Sentences ---- */
 
-/* The text that a slot stands for; NULL: there is no such slot. */
-static const char *text_of(const ga_error *e, const char *slot, size_t bytes)
+/* The text of a slot; NULL: unknown slot. */
+static const char *slot_text(const ga_error *e, const char *slot, size_t bytes)
 {
   const struct {
     const char *slot, *text;
@@ -168,9 +168,9 @@ static const char *text_of(const ga_error *e, const char *slot, size_t bytes)
   return NULL;
 }
 
-/* "{0}" or "{0.3}", the digits after the point: number 0 with its unit, of so many digits; where they are
- * not given, whole numbers without a unit as they are, others with 6. −1: there is no such number, 0: it does
- * not apply. */
+/* "{0}" or "{0.3}": number 0 with its unit, with 3 significant digits. Without digits, whole numbers
+ * without a unit are written in full, others with 6 digits. Returns 1; 0: the error has no such number; −1:
+ * not a number slot. */
 static int write_number(ga__writer *w, const ga_error *e, const char *slot)
 {
   const int i = slot[0] - '0';
@@ -195,11 +195,11 @@ static int write_field(ga__writer *w, const ga_error *e)
   return e->field[0] != '\0';
 }
 
-/* What stands in place of a slot; −1: there is no such slot, 0: it is empty. */
+/* Writes the value of a slot. Returns 1; 0: it is empty; −1: unknown slot. */
 static int write_slot(ga__writer *w, const ga_error *e, const char *slot, size_t bytes)
 {
   if (bytes == 5 && memcmp(slot, "field", 5) == 0) return write_field(w, e);
-  const char *text = text_of(e, slot, bytes);
+  const char *text = slot_text(e, slot, bytes);
   if (text) {
     ga__write(w, "%s", text);
     return text[0] != '\0';
@@ -211,9 +211,8 @@ static int write_slot(ga__writer *w, const ga_error *e, const char *slot, size_t
   return write_number(w, e, slot);
 }
 
-/* Writes a pattern from its beginning to `end` with its slots filled; 0: one of them is empty, −1: unknown.
- */
-static int write_plain(ga__writer *w, const ga_error *e, const char *pattern, const char *end)
+/* Writes the pattern up to `end`, slots filled. Returns 1; 0: a slot is empty; −1: unknown slot. */
+static int write_slots(ga__writer *w, const ga_error *e, const char *pattern, const char *end)
 {
   int filled = 1;
   while (pattern < end) {
@@ -235,22 +234,22 @@ int ga__sentence_write(ga__writer *w, const ga_error *e, const char *pattern)
 {
   while (*pattern) {
     const char *open = strstr(pattern, "{{"), *end = open ? open : pattern + strlen(pattern);
-    if (write_plain(w, e, pattern, end) < 0) return 0;
+    if (write_slots(w, e, pattern, end) < 0) return 0;
     if (!open) break;
     const char *close = strstr(open, "}}");
     if (!close) return 0;
-    while (close[2] == '}') close++; /* the end of a slot comes first */
+    while (close[2] == '}') close++; /* in "{slot}}}" the first brace ends the slot */
     const size_t before = w->used;
-    const int filled = write_plain(w, e, open + 2, close);
+    const int filled = write_slots(w, e, open + 2, close);
     if (filled < 0) return 0;
     if (filled == 0) w->used = before;
     pattern = close + 2;
   }
-  if (w->used < w->size) w->text[w->used] = '\0'; /* where an optional piece was taken back */
+  if (w->used < w->size) w->text[w->used] = '\0'; /* ends the text where an optional piece was dropped */
   return 1;
 }
 
-/* Whether a sentence speaks of a slot itself. */
+/* Whether the sentence has this slot. */
 static int mentions(const char *pattern, const char *slot)
 {
   return strstr(pattern, slot) != NULL;
@@ -267,11 +266,11 @@ static void write_callback(ga__writer *w, const ga_error *e, const char *pattern
   if (!e->callback[0] || mentions(pattern, "{callback}")) return;
   ga__sentence_write(w, e,
                      e->code > 0 ? "the callback '{callback}' could not be evaluated (it returned {code}): "
-                                 : "the callback '{callback}' gave up (it returned {code}): ");
+                                 : "the callback '{callback}' failed (it returned {code}): ");
 }
 
-/* "spring 's': ", "stiffness of spring 's': " where the sentence does not say which field itself; before them
- * the file and the function that was called: "ga_stepper_step: ". */
+/* "spring 's': ", or "stiffness of spring 's': " if the sentence does not have the field; before it the
+ * file and the function called: "ga_stepper_step: ". */
 static void write_part(ga__writer *w, const ga_error *e, const char *pattern)
 {
   const int field = e->field[0] && !mentions(pattern, "{field}");
@@ -284,7 +283,7 @@ static void write_part(ga__writer *w, const ga_error *e, const char *pattern)
   ga__write(w, ": ");
 }
 
-/* "expression '2*wdith', column 3: "; where the text is all that is wrong, it is not given. */
+/* "expression '2*wdith', column 3: ". */
 static void write_text(ga__writer *w, const ga_error *e)
 {
   if (e->within[0] || e->other[0]) ga__sentence_write(w, e, "{{{other} }}'{within}'{{, column {column}}}: ");

@@ -1,12 +1,11 @@
-/* Looks at long arrays of numbers. */
+/* Checks of long arrays: all finite, largest absolute value. */
 #include "base/base_impl.h"
 #include "base/quad.h"
 
 #include <math.h>
 #include <stdint.h>
 
-/* Sums and maxima side by side, which need not wait for each other: floating-point sums may not be reordered.
- */
+/* Independent sums and maxima in parallel: the compiler may not reorder floating-point sums itself. */
 enum { LANES = 4, AT_ONCE = 4 * LANES };
 
 GA__WIDE static int all_finite(const double *a, int n)

@@ -1,10 +1,10 @@
-/* Four numbers at once, for the innermost loops. Compilers turn this into what the processor has: with
- * GA__WIDE a function is compiled twice, for processors with AVX2 and for all others, and the right one is
- * taken when the library is loaded. Neither fuses products and sums, so that both give the same bits. Such
- * functions have to be static: others would be exported from the library, hidden or not.
+/* Vectors of four doubles, for innermost loops. A function marked GA__WIDE is compiled twice, for
+ * processors with AVX2 and for all others; the loader chooses. Neither version fuses products and sums, so
+ * both give the same bits. Such functions must be static: others would be exported from the library even if
+ * hidden.
  *
- * Vectors of three are kept with a fourth number that means nothing: it may be read beyond their end, where
- * there has to be memory, and is never stored. */
+ * Vectors of three are loaded with a fourth number that is ignored: there must be memory behind their end;
+ * it is never written. */
 #ifndef GALPHA_BASE_QUAD_H
 #define GALPHA_BASE_QUAD_H
 
@@ -17,7 +17,8 @@
 #define GA__SANITIZED 1
 #endif
 
-/* Sanitizers do not bear the choice at loading; other compilers and C libraries have none, or another. */
+/* Sanitizers cannot handle the choice at load time (ifunc); other compilers and C libraries do not support
+ * it. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__) &&             \
     !defined(GA__SANITIZED)
 #define GA__WIDE __attribute__((target_clones("avx2", "default")))
@@ -25,9 +26,9 @@
 #define GA__WIDE
 #endif
 
-/* Vectors are handed to inlined functions only, so that no calling convention matters. */
+/* Vectors are passed to inlined functions only, so the calling convention does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
-/* Before a loop whose iterations touch different numbers, whatever the compiler may fear of pointers. */
+/* Before a loop whose iterations are independent, although the compiler cannot prove it. */
 #if defined(__clang__)
 #define GA__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -38,12 +39,13 @@
 
 #define GA__INLINE static inline __attribute__((always_inline))
 
-/* Anywhere in arrays of double. */
+/* Aligned as double: may be loaded from anywhere in an array. */
 typedef double ga__quad __attribute__((vector_size(32), aligned(8), may_alias));
 typedef double ga__duo __attribute__((vector_size(16), aligned(8), may_alias));
 typedef long long ga__quad_mask __attribute__((vector_size(32)));
 
-/* Numbers of a (0 to 3) and b (4 to 7). Older compilers want both of one type, attributes included. */
+/* Picks from a (0 to 3) and b (4 to 7). Older compilers require both to have the same type, attributes
+ * included. */
 #if defined(__clang__) || __GNUC__ >= 12
 #define GA__SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -56,13 +58,13 @@ GA__INLINE ga__quad ga__quad_load(const double *from)
   return *(const ga__quad *)from;
 }
 
-/* Of three numbers. The fourth is not 0 but the third again: for a 0 compilers take an instruction (vmovq
- * between registers) that valgrind does not know. */
+/* Three numbers. The fourth repeats the third: for a 0 compilers use an instruction (vmovq between
+ * registers) that valgrind does not support. */
 #define GA__QUAD3(x, y, z) ((ga__quad){x, y, z, z})
 /* Column j of the unit matrix */
 #define GA__QUAD_UNIT(j) ((ga__quad){(j) == 0, (j) == 1, (j) == 2, 0})
 
-/* Three alone; loaded as ga__quad_store3() stores, so that what has just been stored is available. */
+/* Loads three numbers in the two pieces that ga__quad_store3() writes, so that store forwarding works. */
 GA__INLINE ga__quad ga__quad_load3(const double *from)
 {
   const ga__duo low = *(const ga__duo *)from;
@@ -89,7 +91,7 @@ GA__INLINE ga__quad ga__quad_cross(ga__quad a, ga__quad b)
          GA__SHUFFLE(a, a, 2, 0, 1, 3) * GA__SHUFFLE(b, b, 1, 2, 0, 3);
 }
 
-/* The larger of each two; b where a is NaN. */
+/* Elementwise maximum; b where a is NaN. */
 GA__INLINE ga__quad ga__quad_larger(ga__quad a, ga__quad b)
 {
   const ga__quad_mask from_a = a > b;

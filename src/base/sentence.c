@@ -26,89 +26,78 @@ static const ga__sentence SENTENCES[] = {
                                  NULL},
     [GA_REASON_ENTRY_TWICE] =
         {"entry ({1.10}, {2.10}) is twice in the pattern, the second time as entry {0.10}", NULL},
-    [GA_REASON_MATRIX_NOT_FINITE] = {"the matrix holds {0} in row {1.10}, column {2.10}", NULL},
-    [GA_REASON_SINGULAR_MATRIX] = {"the {0.10} x {0.10} matrix is singular: column {1.10} depends on the "
-                                   "others, or is zero",
-                                   NULL},
-    [GA_REASON_SINGULAR_PATTERN] = {"the pattern of the {0.10} x {0.10} matrix is singular whatever its "
-                                    "values: column {1.10} finds no row for its pivot",
-                                    "; is an equation missing, or an unknown in none?"},
+    [GA_REASON_MATRIX_NOT_FINITE] = {"the matrix has {0} in row {1.10}, column {2.10}", NULL},
+    [GA_REASON_SINGULAR_MATRIX] =
+        {"the {0.10} x {0.10} matrix is singular: column {1.10} depends on the others, or is zero", NULL},
+    [GA_REASON_SINGULAR_PATTERN] = {"the pattern of the {0.10} x {0.10} matrix is singular for any values: "
+                                    "column {1.10} has no row for its pivot",
+                                    "; is an equation missing, or does an unknown occur in none?"},
     [GA_REASON_SINGULAR_VALUES] = {"the singular values of a {0.10} x {1.10} matrix do not converge", NULL},
 
     /* steps and starts */
-    [GA_REASON_CALLBACK] = {"the callback '{callback}' gave up (it returned {code})", NULL},
+    [GA_REASON_CALLBACK] = {"the callback '{callback}' failed (it returned {code})", NULL},
     [GA_REASON_CALLBACK_RETRY] = {"the callback '{callback}' could not be evaluated (it returned {code})",
                                   "; a smaller step may help"},
     [GA_REASON_CALLBACK_AT_START] = {"the callback '{callback}' could not be evaluated (it returned {code})",
                                      NULL},
     [GA_REASON_NOT_FINITE_AT_START] =
-        {"the callback '{callback}' returned {0} for {equation} while the start is "
-         "computed: the model divides by zero or takes a root of a negative number there",
+        {"the callback '{callback}' returned {0} for {equation} while the start is computed: the model "
+         "divides by zero or takes a root of a negative number there",
          NULL},
-    [GA_REASON_NOT_FINITE_IN_STEP] =
-        {"the callback '{callback}' returned {0} for {equation}: the model divides by zero "
-         "or takes a root of a negative number there",
-         ". A smaller step may help"},
+    [GA_REASON_NOT_FINITE_IN_STEP] = {"the callback '{callback}' returned {0} for {equation}: the model "
+                                      "divides by zero or takes a root of a negative number there",
+                                      ". A smaller step may help"},
     [GA_REASON_JACOBIAN_NOT_FINITE] =
-        {"the Jacobian's {field} holds {0} in the row of {equation}, column of {other}", NULL},
+        {"the Jacobian's {field} has {0} in the row of {equation}, column of {other}", NULL},
     [GA_REASON_NEWTON] =
-        {"Newton's iteration did not converge in {0} iterations; the last correction is {1.2} "
-         "(relative, tolerance {2.2}), changed by a factor {3.2} per iteration, largest in {equation}",
-         ". Try a smaller step; an iteration that is slow at every step has a wrong Jacobian: "
+        {"Newton's iteration did not converge in {0} iterations; the last correction is {1.2} (relative, "
+         "tolerance {2.2}), changed by a factor {3.2} per iteration, largest in {equation}",
+         ". Try a smaller step. If it converges slowly at every step, the Jacobian is probably wrong: "
          "ga_system_check() names the entry"},
     [GA_REASON_NEWTON_ROUNDING] =
-        {"Newton's iteration did not converge in {0} iterations; the last correction is "
-         "{1.2} (relative, tolerance {2.2}), changed by a factor {3.2} per iteration, "
-         "largest in {equation}",
+        {"Newton's iteration did not converge in {0} iterations; the last correction is {1.2} (relative, "
+         "tolerance {2.2}), changed by a factor {3.2} per iteration, largest in {equation}",
          ". {detail}"},
     [GA_REASON_SINGULAR_STEP] =
-        {"the iteration matrix is singular; the first column without a pivot is that of "
-         "{equation}",
-         ". A smaller step may pass a singular position; a constraint that repeats another "
-         "must be removed"},
-    [GA_REASON_SINGULAR_START] =
-        {"the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot is that of "
-         "{equation}. {detail}",
-         NULL},
-    [GA_REASON_CONSTRAINTS_CONTRADICT] =
-        {"constraints that repeat others no longer fit together: {detail}{equation} is "
-         "off by {0.3}. Do two prescribed motions contradict each other?",
-         NULL},
+        {"the iteration matrix is singular; the first column without a pivot is that of {equation}",
+         ". A smaller step may pass a singular position; a constraint that repeats another must be removed"},
+    [GA_REASON_SINGULAR_START] = {"the matrix [M Bᵀ Aᵀ; B; A] is singular; the first column without a pivot "
+                                  "is that of {equation}. {detail}",
+                                  NULL},
+    [GA_REASON_CONSTRAINTS_CONTRADICT] = {"redundant constraints contradict each other: {detail}{equation} "
+                                          "is violated by {0.3}. Are two prescribed motions in conflict?",
+                                          NULL},
     [GA_REASON_RANK_CHANGES] = {"the number of independent constraints changes within the step", NULL},
     [GA_REASON_TOLERANCE_NOT_MET] =
-        {"the step would fall below h_min = {0.3}: at h = {h} the error is still {1.3} "
-         "times the tolerance, most in the coordinate of {equation}",
-         ". Is there a discontinuity that should be an event? Otherwise raise its "
-         "tolerance or lower h_min"},
+        {"the step would fall below h_min = {0.3}: at h = {h} the error is still {1.3} times the tolerance, "
+         "largest in the coordinate of {equation}",
+         ". Is there a discontinuity that should be an event? Otherwise raise its tolerance or lower h_min"},
     [GA_REASON_STEP_FAILS] = {"{name} = {0.3}. {detail}", NULL},
-    [GA_REASON_PARTS_FAIL] = {"a step that was made does not work in parts, down to h = {h}. {detail}", NULL},
+    [GA_REASON_PARTS_FAIL] =
+        {"a step that succeeded fails when it is repeated in parts, down to h = {h}. {detail}", NULL},
     [GA_REASON_NO_STATE_AFTER_JUMP] =
-        {"the equations jump here, and behind the jump there is no consistent state to go "
-         "on from. {detail}",
-         NULL},
+        {"the equations jump here, and there is no consistent state behind the jump. {detail}", NULL},
 
     /* systems */
-    [GA_REASON_CALLBACK_MISSING] =
-        {"the callback '{callback}' is missing; it is needed because {{{other} has "
-         "size {0.10}}}{{'{name}' is given}}",
-         NULL},
+    [GA_REASON_CALLBACK_MISSING] = {"the callback '{callback}' is missing; it is needed because {{{other} "
+                                    "has size {0.10}}}{{'{name}' is given}}",
+                                    NULL},
     [GA_REASON_CALLBACK_UNUSED] = {"the callback '{callback}' is given, but {other} has size 0",
                                    "; is {field} set?"},
     [GA_REASON_CALLBACK_NOT_FINITE] = {"the callback '{callback}' returned {0}", NULL},
     [GA_REASON_BREAK_NOT_AFTER] =
-        {"the callback '{callback}' gave a break from {0.9} to {1.9}, which does not end after t = {t}",
+        {"the callback '{callback}' returned a break from {0.9} to {1.9}, which does not end after t = {t}",
          NULL},
     [GA_REASON_TOO_MANY_CONSTRAINTS] = {"{0.10} constraints act on {1.10} velocities",
                                         "; is n_factors set, and every factor's n?"},
     [GA_REASON_NO_PIVOT] =
-        {"whatever the values, the pattern leaves no pivot for {equation}: too few equations hold it",
+        {"the pattern has no pivot for {equation}, whatever the values: it occurs in too few equations",
          ". Check the pattern's entries there, and that every constraint acts on some velocity"},
     [GA_REASON_PATTERN_RANK] =
-        {"the constraints' derivatives are independent, against what the pattern allows", NULL},
-    [GA_REASON_OFF_GROUP] =
-        {"{field} is not on its group, off by {0.3}: a rotation matrix is not orthonormal "
-         "or a quaternion not of unit length",
-         NULL},
+        {"the constraints' derivatives are independent, although the pattern does not allow it", NULL},
+    [GA_REASON_OFF_GROUP] = {"{field} is not on its group (error {0.3}): a rotation matrix is not "
+                             "orthonormal or a quaternion is not of unit length",
+                             NULL},
     [GA_REASON_WRONG_DERIVATIVE] = {"derivatives: {0.10} of {1.10} are wrong; worst is {name} in row {2.10}, "
                                     "{equation}{{, column {3.10}, {other}}}: {detail}",
                                     NULL},
@@ -118,88 +107,77 @@ static const ga__sentence SENTENCES[] = {
 
     /* starts and positions */
     [GA_REASON_START_OFF] =
-        {"start, t = {t}: the given {name} are off the constraints: the residual is {0.3} in {equation}, and "
-         "mending it would move {other} by {1.3}, more than {field} = {2} allows",
+        {"start, t = {t}: the given {name} do not satisfy the constraints: the residual is {0.3} in "
+         "{equation}, and correcting it would move {other} by {1.3}, more than {field} = {2} allows",
          ". Correct the initial values, or raise {field}"},
-    [GA_REASON_NOT_SOLVED] = {"{kind}, t = {t}: the {name} cannot be {other} ({detail}); largest residual "
-                              "{0.3} at first, in {equation}, {1.3} at last",
+    [GA_REASON_NOT_SOLVED] = {"{kind}, t = {t}: the {name} cannot be {other} ({detail}); the largest "
+                              "residual was {0.3} at first, in {equation}, and {1.3} at the end",
                               NULL},
     [GA_REASON_ASSEMBLY_OPEN] =
-        {"start, t = {t}: the constraints cannot all be met, the assembly does not close: in the best "
-         "position found {equation} is still off by {0.3} (at first the largest residual was {1.3})",
+        {"start, t = {t}: the assembly does not close, no positions satisfy all constraints: in the best "
+         "position found {equation} is violated by {0.3} (at first the largest residual was {1.3})",
          ". Correct lengths, axes or initial positions; the constraints may contradict each other"},
-    [GA_REASON_RATES_CONTRADICT] =
-        {"start, t = {t}: the constraints cannot all be met by velocities: at best "
-         "the rate of {equation} is still off by {0.3}",
-         ". Do two prescribed motions contradict each other?"},
+    [GA_REASON_RATES_CONTRADICT] = {"start, t = {t}: no velocities satisfy all constraints: at best the rate "
+                                    "of {equation} is violated by {0.3}",
+                                    ". Are two prescribed motions in conflict?"},
     [GA_REASON_OUTPUTS_NOT_SOLVED] =
-        {"start, t = {t}: the outputs cannot be solved for (no convergence): {equation} is still off by "
-         "{0.3}. "
-         "The algebraic loop through it may have no solution",
+        {"start, t = {t}: the outputs cannot be solved for (no convergence): the residual of {equation} is "
+         "still {0.3}. The algebraic loop through it may have no solution",
          ": let it pass through a state (a filter, an integrator), or change its gain. Where it has one, "
-         "give "
-         "a guess near it: the section 'guesses' of a model, ga_machine_add_guess(), or output_guess of a "
-         "system"},
+         "give a guess near it: the section 'guesses' of a model, ga_machine_add_guess(), or output_guess of "
+         "a system"},
     [GA_REASON_MULTIPLIER_WITHOUT_FORCE] =
-        {"start, t = {t}: the forces do not depend on the multiplier of {equation} where it is {0.3}, as "
-         "guessed (0 unless given), so that it cannot be solved for",
+        {"start, t = {t}: the forces do not depend on the multiplier of {equation} at its guess {0.3} (0 "
+         "unless given), so it cannot be determined",
          "; give guesses near the multipliers' values, lambda_guess and psi_guess of ga_stepper_start(), in "
-         "a "
-         "model in the section 'guesses'"},
+         "a model in the section 'guesses'"},
     [GA_REASON_PHI_DEPENDS_ON_TIME] = {"start, t = {t}: {equation} depends on t, but {callback} is not given",
                                        "; set rheonomic = 1, or better, give {callback}"},
     [GA_REASON_NEAREST_NOT_FOUND] = {"the positions nearest to the given ones are not found: the iteration "
                                      "along the constraints does not converge",
                                      NULL},
     [GA_REASON_RESTARTS_PILE_UP] =
-        {"it restarts again after {0.3}, which is below h_min = {1.3}: its restarts pile up",
+        {"it restarts again after {0.3}, less than h_min = {1.3}: its restarts accumulate",
          ". Let on_event stop the simulation, or go on with another model, before that"},
 
     /* linearisation */
     [GA_REASON_FORCES_MISS_MULTIPLIERS] =
         {"linearisation, t = {t}: constraint forces span {0.10} directions, constraints {1.10}",
          "; 'force' must contain -B^T lambda and -A^T psi, and 'jacobian' their derivatives"},
-    [GA_REASON_SINGULAR_POSITION] =
-        {"linearisation, t = {t}: constraints lose their independence here, and nearby they do not; small "
-         "motions have no linear equations at such a position",
-         NULL},
-    [GA_REASON_NO_ACCELERATIONS] =
-        {"linearisation, t = {t}: accelerations, multipliers and outputs do not follow from positions, "
-         "velocities and states",
-         ": M must be positive definite on the motions that constraints allow, and an algebraic loop must "
-         "have "
-         "one solution"},
-    [GA_REASON_INPUT_REDUNDANT] =
-        {"{equation} is an input, but it follows from other constraints, which an offset of it alone would "
-         "contradict",
-         NULL},
-    [GA_REASON_NO_SUCH_EQUATION] = {"{field} is equation {0} of block {1}, which has {2} of them", NULL},
+    [GA_REASON_SINGULAR_POSITION] = {"linearisation, t = {t}: constraints are dependent at this position, "
+                                     "but not nearby; there are no linear equations of small motions here",
+                                     NULL},
+    [GA_REASON_NO_ACCELERATIONS] = {"linearisation, t = {t}: accelerations, multipliers and outputs are not "
+                                    "determined by positions, velocities and states",
+                                    ": M must be positive definite on the motions that constraints allow, "
+                                    "and an algebraic loop must have one solution"},
+    [GA_REASON_INPUT_REDUNDANT] = {"{equation} cannot be an input: it depends on other constraints, which an "
+                                   "offset of it alone would contradict",
+                                   NULL},
+    [GA_REASON_NO_SUCH_EQUATION] = {"{field} is equation {0} of block {1}, which has {2} equations", NULL},
     [GA_REASON_UNKNOWN_INPUT] = {"there is no input '{name}'{{; did you mean '{nearest}'?}}", NULL},
-    [GA_REASON_NOT_AN_INPUT] = {"'{name}' cannot be an input: inputs are drives, outputs of blocks, as of a "
-                                "constant that a force uses, and signals that an expression uses",
+    [GA_REASON_NOT_AN_INPUT] = {"'{name}' cannot be an input: inputs are drives, outputs of blocks (such as "
+                                "a constant that a force uses), and signals that an expression uses",
                                 NULL},
     [GA_REASON_INPUT_TWICE] = {"'{name}' is the same input as one before it", NULL},
-    [GA_REASON_NOT_AN_OUTPUT] = {"'{name}' cannot be an output: it is counted along a run", NULL},
+    [GA_REASON_NOT_AN_OUTPUT] = {"'{name}' cannot be an output: it is accumulated during a run", NULL},
     [GA_REASON_NO_DERIVATIVE] =
-        {"the signal '{name}' has a kink or jump here, t = {t}: its slopes are {0} and "
-         "{1}",
-         NULL},
+        {"the signal '{name}' has a kink or jump here, t = {t}: its slopes are {0} and {1}", NULL},
     [GA_REASON_KINK] = {"{name} {other} exactly at this state, and there are no linear equations there: "
                         "{detail} of {equation} is {0.4} on one side and {1.4} on the other",
                         ". Use initial values that put the state on one side"},
 
     /* modes */
     [GA_REASON_FEW_CONVERGED] =
-        {"{0.10} of {1.10} eigenvalues of a {2.10} x {2.10} matrix have converged, too few", NULL},
-    [GA_REASON_TOO_FEW_MODES] = {"{0.10} modes are asked for, but the equations have {1.10} only", NULL},
-    [GA_REASON_MODES_ARE_ROUNDING] =
-        {"{1.10} modes are asked for; {0.10} can be told from rounding: the others are faster by too much",
-         NULL},
-    [GA_REASON_SINGULAR_PENCIL] =
-        {"modes, t = {t}: the equations of small motions have no unique solution; the first column without "
-         "a pivot is that of {equation}",
-         ": M must be positive definite on the motions that constraints allow, and an algebraic loop must "
-         "have one solution"},
+        {"{0.10} of {1.10} eigenvalues of a {2.10} x {2.10} matrix have converged, fewer than needed", NULL},
+    [GA_REASON_TOO_FEW_MODES] = {"{0.10} modes are requested, but the equations have only {1.10}", NULL},
+    [GA_REASON_MODES_ARE_ROUNDING] = {"{1.10} modes are requested; only {0.10} are accurate: the others are "
+                                      "much faster, and lost in rounding",
+                                      NULL},
+    [GA_REASON_SINGULAR_PENCIL] = {"modes, t = {t}: the equations of small motions have no unique solution; "
+                                   "the first column without a pivot is that of {equation}",
+                                   ": M must be positive definite on the motions that constraints allow, and "
+                                   "an algebraic loop must have one solution"},
 
     [GA_REASON_NOTHING_TURNS] = {"no rigid or planar body has an angular velocity: there is no turning",
                                  NULL},
@@ -215,17 +193,16 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_NAME_MISSING] = {"its name is {detail}", "; parts and functions need one"},
     [GA_REASON_NAME_SYNTAX] =
         {"the name must be a letter or _, then letters, digits, _, and . before a letter or _", NULL},
-    [GA_REASON_NAME_TOO_LONG] = {"the name has {0} characters; {1} are the most", NULL},
-    [GA_REASON_NAME_RESERVED] = {"the names ground, t, energy and those that begin with energy. are taken",
+    [GA_REASON_NAME_TOO_LONG] = {"the name has {0} characters; the limit is {1}", NULL},
+    [GA_REASON_NAME_RESERVED] = {"the names ground, t, energy and those that begin with energy. are reserved",
                                  "; give another"},
     [GA_REASON_NAME_TAKEN] = {"{{{other} has }}this name already", "; give another"},
     [GA_REASON_UNKNOWN_PART] = {"{field} is '{name}', but there is no part of that name; {expected} is "
                                 "needed{{; did you mean '{nearest}'?}}",
                                 NULL},
     [GA_REASON_WRONG_KIND] = {"{field} is '{name}', {other}; {expected} is needed", NULL},
-    [GA_REASON_SCALAR_AS_END] =
-        {"{field} is '{name}', {other}; {expected} is needed",
-         ". What acts on a scalar has no ends a and b: coordinate: {name} in their place"},
+    [GA_REASON_SCALAR_AS_END] = {"{field} is '{name}', {other}; {expected} is needed",
+                                 ". A force on a scalar has no ends a and b, but the key coordinate: {name}"},
     [GA_REASON_GROUND] = {"{field} is the ground; {expected} is needed", NULL},
     [GA_REASON_NO_SUCH_MEMBER] = {"{field} is '{name}', but {other} has no '{detail}'; {expected} is "
                                   "needed{{; did you mean '{nearest}'?}}",
@@ -237,14 +214,14 @@ static const ga__sentence SENTENCES[] = {
                                   NULL},
     [GA_REASON_SIGNAL_NAME_TAKEN] = {"{other} has a signal of this name already",
                                      "; give one of them another name"},
-    [GA_REASON_ENERGY_NOT_FED_BACK] = {"'{name}' is counted along a run and cannot be fed back; integrate a "
-                                       "power with a block{{ (column {column} of '{within}')}}",
+    [GA_REASON_ENERGY_NOT_FED_BACK] = {"'{name}' is accumulated during a run and cannot be fed back; "
+                                       "integrate a power with a block{{ (column {column} of '{within}')}}",
                                        NULL},
     [GA_REASON_SIGNAL_NOT_FED_BACK] = {"'{name}' can be recorded but not fed back", "; use {expected}"},
 
     /* guesses */
-    [GA_REASON_GUESS_OF_KNOWN] = {"'{name}' follows from positions and velocities, which the start finds "
-                                  "first; reactions, accelerations and outputs of blocks can be guessed",
+    [GA_REASON_GUESS_OF_KNOWN] = {"'{name}' follows from positions and velocities, which are computed first; "
+                                  "only reactions, accelerations and outputs of blocks can be guessed",
                                   NULL},
     [GA_REASON_GUESS_UNUSED] = {"nothing uses '{name}', so that a guess of it does nothing",
                                 "; leave it out"},
@@ -253,26 +230,26 @@ static const ga__sentence SENTENCES[] = {
     /* fields of parts */
     [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},
     [GA_REASON_OUT_OF_RANGE] = {"{field} is {0.10}", "; it must be {expected}{{, {1.10}}}{{ to {2.10}}}"},
-    [GA_REASON_NOT_A_CHOICE] = {"{field} is {0}, which is no {expected}; these go from 0 to {1}", NULL},
+    [GA_REASON_NOT_A_CHOICE] = {"{field} is {0}, which is not a {expected}; its values are 0 to {1}", NULL},
     [GA_REASON_BOTH_THE_SAME] = {"{field} and {other} are both '{name}'", "; give two different ones"},
     [GA_REASON_LINE_AND_COORDINATE] =
         {"it has both a line ({field} is '{name}') and a coordinate ('{other}')", "; give one of them"},
     [GA_REASON_ACTS_ON_NOTHING] = {"it acts on nothing", "; give frames a and b, or a coordinate"},
     [GA_REASON_NOT_OF_THIS_JOINT] =
         {"{field} is given, but a {expected} joint{detail} has no such coordinate", NULL},
-    [GA_REASON_SENSOR_FROM] = {"{field} is '{name}', but only positions are seen from another frame",
+    [GA_REASON_SENSOR_FROM] = {"{field} is '{name}', but only positions can be measured from another frame",
                                "; leave it \"ground\""},
     [GA_REASON_INERTIA_NEGATIVE] =
-        {"the principal moments of {field} are {0}, {1}, {2} kg m²; none may be negative: look at units, and "
-         "at Jxy, Jxz, Jyz, which are entries of the tensor (Jxy = −∫xy dm)",
+        {"the principal moments of {field} are {0}, {1}, {2} kg m²; none may be negative: check the units, "
+         "and Jxy, Jxz, Jyz, which are entries of the tensor (Jxy = −∫xy dm)",
          NULL},
     [GA_REASON_INERTIA_ZERO] =
         {"the principal moments of {field} are {0}, {1}, {2} kg m²; each must be > 0",
          "; give a thin rod a small moment about its axis, or set massless where joints hold that rotation"},
     [GA_REASON_INERTIA_IMPOSSIBLE] =
         {"the principal moments of {field} are {0}, {1}, {2} kg m², which no body has: the sum of any two is "
-         "at least the third, here it is too small by {3.3}; look at units, at the sign of Jxy, Jxz, Jyz "
-         "(Jxy = −∫xy dm), and that they are about the centre of mass",
+         "at least the third, here it is too small by {3.3}; check the units, the sign of Jxy, Jxz, Jyz (Jxy "
+         "= −∫xy dm), and that they are about the centre of mass",
          NULL},
     [GA_REASON_SYNTAX] = {"{detail}{{, expected {expected}}}{{; did you mean '{nearest}'?}}", NULL},
     [GA_REASON_TOO_LATE] = {"the machine is built", "; add {expected} before ga_machine_build()"},
@@ -295,8 +272,8 @@ static const ga__sentence SENTENCES[] = {
                                    "; leave the torque out, or make it a rigid body"},
     [GA_REASON_BUSHING_ON_POINT] = {"'{name}' belongs to a point, which cannot turn",
                                     "; set the stiffness, damping and preload of the angles to 0"},
-    [GA_REASON_MARKER_LOOP] = {"{field} is '{name}', by way of which it is fixed to itself", "; name a body"},
-    [GA_REASON_PLANE_MOVES] = {"{field} '{name}' is on a body that moves; it has to be a frame of the ground",
+    [GA_REASON_MARKER_LOOP] = {"{field} is '{name}', which is itself fixed to this marker", "; name a body"},
+    [GA_REASON_PLANE_MOVES] = {"{field} '{name}' is on a body that moves; it must be a frame of the ground",
                                NULL},
     [GA_REASON_CANNOT_ROLL] = {"{field} '{name}' belongs to a {other}; {expected}", NULL},
     [GA_REASON_DISK_LIES_FLAT] = {"the disk lies flat on the plane at the start, so that it has no lowest "
@@ -321,7 +298,7 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_START_CONTRADICTS] =
         {"the {expected} given for the start cannot all be met by the joints: {detail}", NULL},
     [GA_REASON_DRIVE_JUMPS] = {"at t = {t} its position jumps from {0} to {1}, which no motion can follow",
-                               ". Let it go there in some time, by a motion law such as poly345"},
+                               ". Use a motion law that takes some time, such as poly345"},
     [GA_REASON_DRIVE_IMPACT] =
         {"at t = {t} its position has a corner, where the velocity jumps from {0} to {1}: an impact",
          ". Take a motion law with a continuous velocity (trapezoid, poly345), a table with interpolation: "
@@ -358,29 +335,28 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_SETTING_RANGE] = {"{field} is {0}; it must be {{{expected} }}from {1} to {2}", NULL},
     [GA_REASON_SETTING_UNUSED] = {"{field} is not used, for {other} is {name}{{, not {expected}}}", NULL},
     [GA_REASON_NEWTON_TOO_LOOSE] =
-        {"simulation: newton_tolerance is {0}, more than a hundredth of the tolerance {1}: "
-         "error control and error bars do not see what Newton's iteration leaves",
+        {"simulation: newton_tolerance is {0}, more than a hundredth of the tolerance {1}: error control and "
+         "error bars do not see what Newton's iteration leaves",
          NULL},
     [GA_REASON_SETTINGS_ORDER] = {"{field} is {0}; it must {expected} {other}, which is {1}", NULL},
-    [GA_REASON_SETTING_NOT_OF_METHOD] = {"{field} is {name}, which the method {other} does not have; "
-                                         "{expected} do",
-                                         NULL},
+    [GA_REASON_SETTING_NOT_OF_METHOD] =
+        {"{field} is {name}, which the method {other} does not have; {expected} do", NULL},
 
     /* rotations and machines */
-    [GA_REASON_NOT_A_ROTATION] = {"the {field} is off a rotation by {0.3}, more than {1}", "; {expected}"},
+    [GA_REASON_NOT_A_ROTATION] = {"the {field} differs from a rotation by {0.3}, more than {1}",
+                                  "; {expected}"},
     [GA_REASON_ZERO_DIRECTION] = {"the {field} is 0", "; give {expected}"},
     [GA_REASON_PARALLEL_DIRECTIONS] = {"the {field} lies along the {other}", "; give {expected}"},
     [GA_REASON_EULER_SEQUENCE] = {"the {field} '{name}' is not one of Euler angles",
                                   "; give three letters, neighbours different, all of x y z (about the axes "
-                                  "as turned) or all of X Y Z "
-                                  "(about fixed axes)"},
+                                  "as turned) or all of X Y Z (about fixed axes)"},
     [GA_REASON_NO_SUCH_INDEX] = {"{field} is {0.10}, but there are {1.10}, counted from 0", NULL},
     [GA_REASON_NOT_OF_THIS_MACHINE] = {"{field} is of another machine", NULL},
     [GA_REASON_NO_VALUE] = {"{field}{{ '{name}'}} has no value at t = {t}{{, so that {detail}}}", NULL},
 
     /* warnings */
     [GA_REASON_START_MOVED] =
-        {"{kind}: the given {name} were off the constraints by up to {0.3}; {equation} was moved by {1.3}",
+        {"{kind}: the given {name} violated the constraints by up to {0.3}; {equation} was moved by {1.3}",
          NULL},
     [GA_REASON_REDUNDANT] = {"{0} of {1} constraints are redundant{{ ({3} before)}}, mobility {2}:{detail}",
                              NULL},
@@ -389,51 +365,47 @@ static const ga__sentence SENTENCES[] = {
          NULL},
     [GA_REASON_NEARLY_SINGULAR] =
         {"the iteration matrix is nearly singular (reciprocal condition {0.2}); its weakest pivot is that of "
-         "{equation}: a constraint may be close to repeating others, or a coordinate close to having no mass",
+         "{equation}: a constraint may nearly depend on others, or a coordinate may have nearly no mass",
          NULL},
     [GA_REASON_NOT_SEEN_BY_STEPS] =
-        {"t = {t}: within a step of {h} s, the size given, something acts that its ends do not see: the "
-         "equations are off there by more than {0} times the tolerance.",
+        {"t = {t}: within a step of {h} s(the given size) something acts that is not seen at its ends: the "
+         "equations are violated there by more than {0} times the tolerance.",
          " Take a smaller step, or error control"},
     [GA_REASON_STAYS_ON_JUMP] =
-        {"{name} jumps here, and drives the motion back from both sides of the jump, so that it stays on it.",
+        {"{name} jumps here, and drives the motion back from both sides, so that it stays on the jump.",
          " Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "
          "number"},
     [GA_REASON_ERROR_IS_ROUNDING] =
         {"t = {t}: at h = {h} the error estimate of the coordinate of {equation} is rounding; the tolerance "
-         "is tighter than the arithmetic allows, and the step is accepted",
+         "is tighter than floating-point arithmetic allows, and the step is accepted",
          NULL},
     [GA_REASON_FAST_INPUT] = {"t = {t}: an input oscillates with a period that steps of {h} s cannot follow:",
                               " take {0.2} or less"},
     [GA_REASON_STIFF_START] = {"t = {t}: accelerations shortly after the start cannot be computed for steps "
-                               "of {h} s, as where something stiff is let go: the start is less accurate;",
-                               " smaller steps, or error control, --tol 1e-4, are not"},
-    [GA_REASON_FAST_START] = {"t = {t}: within a step of {h} s the rate of accelerations would change by {0} "
-                              "times its size, as that of a damped stiff motion: auxiliary accelerations "
-                              "start without the correction by this rate",
-                              NULL},
-    [GA_REASON_DERIVATIVES_UNSURE] =
-        {"derivatives: {0} of {1} could not be judged: a kink or a singularity is near the point;",
-         " check at another point"},
-    [GA_REASON_REST_FAR_AWAY] =
-        {"{name} starts at {0} and its rest is {1}, more than half a turn away; is a rest of "
-         "{2} meant, or rest as at the start?",
-         " Give the joint's angle where turns are meant"},
-    [GA_REASON_NOT_THE_NEAREST] =
-        {"assembly: bodies meet all joints, but their poses are not those that the weights "
-         "make the nearest to the given ones, which were not found",
+                               "of {h} s, as when something stiff is released: the start is less accurate;",
+                               " smaller steps, or error control, --tol 1e-4, avoid this"},
+    [GA_REASON_FAST_START] =
+        {"t = {t}: within a step of {h} s the rate of accelerations would change by {0} times its size, as "
+         "that of a damped stiff motion: auxiliary accelerations start without the correction by this rate",
          NULL},
+    [GA_REASON_DERIVATIVES_UNSURE] =
+        {"derivatives: {0} of {1} could not be checked: a kink or a singularity is near the point;",
+         " check at another point"},
+    [GA_REASON_REST_FAR_AWAY] = {"{name} starts at {0} and its rest is {1}, more than half a turn away; is a "
+                                 "rest of {2} meant, or rest as at the start?",
+                                 " Give the joint's angle where turns are meant"},
+    [GA_REASON_NOT_THE_NEAREST] = {"assembly: bodies meet all joints, but their poses are not the nearest to "
+                                   "the given ones by the weights, which were not found",
+                                   NULL},
     [GA_REASON_BRANCHES_MEET] =
-        {"on the way to its {name} of {0} the machine passes a position, near {1.3}, where "
-         "constraints lose their independence and branches of a mechanism may meet. It "
-         "went straight on as far as can be detected; galpha check shows coordinates and "
-         "moves.",
-         " Give poses beyond that position, or initial values of more joints, where "
-         "another branch is meant"},
+        {"on the way to its {name} of {0} the machine passes a position, near {1.3}, where constraints lose "
+         "their independence and branches of a mechanism may meet. It went straight on as far as can be "
+         "detected; galpha check shows coordinates and moves.",
+         " Give poses beyond that position, or initial values of more joints, where another branch is meant"},
 
     /* beams */
     [GA_REASON_TOO_FEW_ELEMENTS] = {"with {0} elements one of them is bent by {1.3} in the unloaded beam; 90 "
-                                    "deg are the most that it can tell, 30 deg are accurate",
+                                    "deg is the limit, up to 30 deg it is accurate",
                                     "; give {field}: {2}"},
     [GA_REASON_OFF_BEAM] = {"x of its {field} is {0}, but the axis of {other} '{name}' goes from 0 to {1}",
                             NULL},
@@ -441,9 +413,9 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_POINTS_TURN_BACK] =
         {"its {field} turn back at number {0}, so that no smooth curve follows them",
          "; give more points around the bend"},
-    [GA_REASON_OFF_CABLE] = {"y and z of its {field} are {0} and {1}, but cable '{name}' is a line without "
-                             "axes of its own",
-                             "; leave them 0"},
+    [GA_REASON_OFF_CABLE] =
+        {"y and z of its {field} are {0} and {1}, but cable '{name}' is a line without axes of its own",
+         "; leave them 0"},
     [GA_REASON_CABLE_CANNOT_TURN] = {"{field} is given, but cable '{name}' is a line, which cannot turn",
                                      "; leave {field} out"},
     [GA_REASON_BEAM_TOO_BENT] = {"element {0} of {1} is bent or twisted by more than 149 deg", NULL},
@@ -455,22 +427,21 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_MESH_NOT_SYMMETRIC] = {"its {field} matrix is not symmetric: row {0.10}, column {1.10} is "
                                       "{2.10}, and its counterpart {3.10}",
                                       NULL},
-    [GA_REASON_MESH_NOT_POSITIVE] = {"its {field} matrix is not positive definite{{: {detail} mass is not "
-                                     "positive}}{{: the entry in row {0.10}, column {1.10} is {2.6}, and the "
-                                     "diagonal allows at most {3.6}}}",
-                                     NULL},
+    [GA_REASON_MESH_NOT_POSITIVE] =
+        {"its {field} matrix is not positive definite{{: {detail} mass is not positive}}{{: the entry in row "
+         "{0.10}, column {1.10} is {2.6}, and the diagonal allows at most {3.6}}}",
+         NULL},
     [GA_REASON_MESH_NOT_A_BODY] =
-        {"its {field} matrix is not that of a body: rigid motions along x, y and z "
-         "have the masses {0.9}, {1.9} and {2.9}, or an angular momentum that no centre of mass has",
+        {"its {field} matrix is not that of a body: rigid motions along x, y and z have the masses {0.9}, "
+         "{1.9} and {2.9}, or an angular momentum that no centre of mass has",
          NULL},
     [GA_REASON_MESH_NO_INERTIA] = {"it has no inertia about an axis, as where all nodes are in a line and "
                                    "have no rotations{{; its moments of inertia are {1.6}, {2.6} and {3.6}}}",
                                    NULL},
-    [GA_REASON_MESH_HELD] =
-        {"it is not free: stiffness resists its {name}, which has a frequency of {0.4}, "
-         "the first mode {1.4}. Supports must not be part of the {field} matrix, and node "
-         "positions must be those it was made for",
-         NULL},
+    [GA_REASON_MESH_HELD] = {"it is not free: stiffness resists its {name}, which has a frequency of {0.4}, "
+                             "the first mode {1.4}. Supports must not be part of the {field} matrix, and "
+                             "node positions must be those it was made for",
+                             NULL},
     [GA_REASON_MESH_LOOSE] = {"its {field} matrix is singular where rigid motions are held: node {0.10} can "
                               "move without being deformed",
                               NULL},
@@ -478,14 +449,13 @@ static const ga__sentence SENTENCES[] = {
                                  "that are not connected, or hinges within it",
                                  NULL},
     [GA_REASON_MESH_NO_NODE] = {"interface node '{name}' is node {0.10}, but there are {1.10}", NULL},
-    [GA_REASON_MESH_INTERFACE_TWICE] = {"interface nodes '{other}' and '{name}' have one name, or are both "
-                                        "node {0.10}",
-                                        NULL},
+    [GA_REASON_MESH_INTERFACE_TWICE] =
+        {"interface nodes '{other}' and '{name}' have one name, or are both node {0.10}", NULL},
     [GA_REASON_MESH_SAME_PLACE] = {"interface nodes '{name}' and '{other}' are at the same place", NULL},
-    [GA_REASON_MESH_INTERFACE_LOOSE] = {"its {0} interface nodes do not hold it, as Craig and Bampton's "
-                                        "modes need: one node with rotations, "
-                                        "or three without that are not in a line",
-                                        NULL},
+    [GA_REASON_MESH_INTERFACE_LOOSE] =
+        {"its {0} interface nodes do not hold it, as Craig and Bampton's modes need: one node with "
+         "rotations, or three without that are not in a line",
+         NULL},
     [GA_REASON_MESH_FEW_MODES] = {"{field} asks for {0.10}, but there are {1.10}", NULL},
     [GA_REASON_MESH_DAMPING] = {"{field} has {0.10} ratios, but {1.10} modes are kept", NULL},
     [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
@@ -533,8 +503,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_UNKNOWN_REFERENCE] = {"there is no {other} '{name}'{{; did you mean '{nearest}'?}}",
                                      "{{; {detail}}}"},
     [GA_REASON_KEY_MISSING] = {"{kind}{{ '{part}'}} has no {field}", "{{; expected {expected}}}"},
-    [GA_REASON_NO_BLANK_AFTER_COLON] = {"'{name}' is no key with a value",
-                                        "; behind the colon there has to be a blank"},
+    [GA_REASON_NO_BLANK_AFTER_COLON] = {"'{name}' is not a key with a value",
+                                        "; there must be a space after the colon"},
     [GA_REASON_NAME_NOT_ALLOWED] = {"'{name}' cannot be the name of {other}, expected {expected}", NULL},
     [GA_REASON_GIVEN_TWICE] = {"'{name}'{{ of {other}}} is there already{{, at {detail}}}", NULL},
     [GA_REASON_REPEATED_NAME] = {"the name '{name}'{{ of {other}}} is given more than once",
@@ -545,8 +515,7 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_BOTH_GIVEN] = {"{name} and {other} are both given", "; give one of them"},
     [GA_REASON_SIZES_DIFFER] = {"sizes do not match: {name} has {0}, but {other} has {1}", NULL},
     [GA_REASON_CIRCULAR] = {"{{{kind} '{part}' }}{{'{name}' }}depends on itself{{: {detail}}}", NULL},
-    [GA_REASON_LIMIT_EXCEEDED] = {"there are more than {0.15} {name}, the most that are allowed",
-                                  "{{; {detail}}}"},
+    [GA_REASON_LIMIT_EXCEEDED] = {"there are more than {0.15} {name}, which is the limit", "{{; {detail}}}"},
 
     /* model files: what is suspicious */
     [GA_REASON_NOT_USED] = {"{kind} '{part}' is not used by anything", NULL},
@@ -557,12 +526,12 @@ static const ga__sentence SENTENCES[] = {
                                       "; is it in {expected}?"},
     [GA_REASON_AXIS_LEAVES_PLANE] = {"its z axis leaves the plane of the bodies that it joins",
                                      "; there a joint slides along x, and turns about z"},
-    [GA_REASON_REPLACES_CONSTANT] = {"it takes the place of the number {other} in all expressions",
+    [GA_REASON_REPLACES_CONSTANT] = {"it replaces the constant {other} in all expressions",
                                      "; is that intended?"},
 
     /* model files: files and YAML */
-    [GA_REASON_NOT_YAML] = {"this is no YAML: {detail}", "{{; {other}}}"},
-    [GA_REASON_NOT_UTF8] = {"this is no UTF-8 text: {detail}", NULL},
+    [GA_REASON_NOT_YAML] = {"this is not YAML: {detail}", "{{; {other}}}"},
+    [GA_REASON_NOT_UTF8] = {"this is not UTF-8 text: {detail}", NULL},
     [GA_REASON_NOT_READ] = {"{name} is not read", "{{; {expected}}}"},
     [GA_REASON_NEEDS_QUOTES] =
         {"within brackets or braces an expression with commas needs quotes: \"{name}\"", NULL},
@@ -579,9 +548,8 @@ static const ga__sentence SENTENCES[] = {
 
     /* options, and files of results */
     [GA_REASON_NOT_SUPPORTED] = {"{field} {name} is not available for {other}", "; use {expected}"},
-    [GA_REASON_FILE_ACCESS] = {"cannot be {name}: {detail}{{; what was flushed before is kept ({0.10} "
-                               "records)}}",
-                               NULL},
+    [GA_REASON_FILE_ACCESS] =
+        {"cannot be {name}: {detail}{{; what was flushed before is kept ({0.10} records)}}", NULL},
     [GA_REASON_FILE_KIND] = {"is not {expected}{{ ({detail})}}", "{{; {other}}}"},
     [GA_REASON_FILE_IN_USE] = {"another run is writing into it", "; wait for its end or choose another name"},
     [GA_REASON_FILE_CHANGED] = {"{detail}{{ while {other}}}", NULL},
@@ -598,53 +566,47 @@ static const ga__sentence SENTENCES[] = {
     /* equilibrium */
     [GA_REASON_EIGENVALUES] = {"the eigenvalues of a {0.10} x {0.10} matrix do not converge", NULL},
     [GA_REASON_NO_EQUILIBRIUM] = {"no equilibrium was found: {equation} is still off by {0.3}{{; {other} has "
-                                  "moved by {1.3} and goes on}}{{; {detail}}}",
+                                  "moved by {1.3} and is still moving}}{{; {detail}}}",
                                   NULL},
-    [GA_REASON_MOVES_FREELY] = {"the equilibrium is not unique: {equation} may have any value, nothing holds "
-                                "it there{{; {detail}}}",
-                                NULL},
+    [GA_REASON_MOVES_FREELY] =
+        {"the equilibrium is not unique: {equation} may have any value, no force holds it{{; {detail}}}",
+         NULL},
     [GA_REASON_STAYS_FREE] =
         {"the equilibrium is not unique: {equation} may have any value, and stays about where it was", NULL},
     [GA_REASON_UNSTABLE] = {"the equilibrium is unstable, most in the direction of {equation} (unstable "
                             "directions: {0}): by itself the system would leave it",
                             NULL},
     [GA_REASON_LOAD_NOT_REACHED] =
-        {"the load factor got to {0.6} of {1.6} in {2.10} load steps{{; {detail}}}", NULL},
+        {"the load factor reached {0.6} of {1.6} in {2.10} load steps{{; {detail}}}", NULL},
     [GA_REASON_NOTHING_BUCKLES] =
-        {"nothing can buckle: the load at the initial positions does not change the "
-         "stiffness",
-         NULL},
-    [GA_REASON_NO_TANGENT] = {"where the path begins nothing holds {equation}: it needs stiffness there "
-                              "already, by springs, or by being loaded in another way first",
+        {"nothing can buckle: the load at the initial positions does not change the stiffness", NULL},
+    [GA_REASON_NO_TANGENT] = {"at the beginning of the path {equation} has no stiffness: it needs a spring, "
+                              "or another load first that stiffens it",
                               NULL},
     [GA_REASON_LOAD_JUMP] = {"between the load factors {0} and {1} the equilibrium jumps, as past a limit "
                              "point: the path does not lead there;",
                              " follow it by arc length"},
-    [GA_REASON_NOT_CLOSED] = {"the constraints cannot all be met: {equation} is off by {0.3} in the nearest "
-                              "position found",
-                              NULL},
+    [GA_REASON_NOT_CLOSED] =
+        {"the constraints cannot all be met: {equation} is off by {0.3} in the nearest position found", NULL},
     [GA_REASON_FROZEN_MOTION] = {"{equation} prescribes a motion at t = {t} s (its rate is {0.3} at rest): "
                                  "the equilibrium is one of the position at that time, held still",
                                  NULL},
 
     /* kinematics */
-    [GA_REASON_NOT_PRESCRIBED] =
-        {"the motion is not prescribed wholly: {0.10} of the velocities can be chosen "
-         "freely, for example {name}",
-         ". Drives can prescribe them"},
+    [GA_REASON_NOT_PRESCRIBED] = {"the motion is not prescribed wholly: {0.10} of the velocities can be "
+                                  "chosen freely, for example {name}",
+                                  ". Drives can prescribe them"},
     [GA_REASON_STATES_NEED_TIME] =
         {"states need integration in time, which kinematics do not have; there are {0.10}: {name}",
-         ". Simulate the motion instead, or hold the states at their initial values "
-         "(hold_states)"},
-    [GA_REASON_ROLLING_NEEDS_TIME] = {"nonholonomic constraints, such as {equation}, determine velocities "
-                                      "only: positions need integration in "
-                                      "time, which kinematics do not have",
-                                      ". Simulate the motion instead"},
-    [GA_REASON_SINGULAR_MOTION] =
-        {"singular position near t = {t}: the constraints lose their independence, {equation} most of all, "
-         "and "
-         "{other} is no longer determined (independence {0.2} of its largest value, speed {1.3}); {detail}",
-         NULL},
+         ". Simulate the motion instead, or hold the states at their initial values (hold_states)"},
+    [GA_REASON_ROLLING_NEEDS_TIME] =
+        {"nonholonomic constraints, such as {equation}, determine velocities only: positions need "
+         "integration in time, which kinematics do not have",
+         ". Simulate the motion instead"},
+    [GA_REASON_SINGULAR_MOTION] = {"singular position near t = {t}: the constraints lose their independence, "
+                                   "{equation} most of all, and {other} is no longer determined "
+                                   "(independence {0.2} of its largest value, speed {1.3}); {detail}",
+                                   NULL},
     [GA_REASON_MOTION_ENDS] = {"the constraints cannot be met after t = {t}: {detail}", NULL},
 };
 

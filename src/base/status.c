@@ -1,4 +1,4 @@
-/* Status texts, the version, log messages, and texts that grow. */
+/* Status texts, version, log messages, and formatted output to a buffer. */
 #include "base/base_impl.h"
 #include "base/version.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The version, stated once: CMake reads it from here. */
+/* The version of the library. CMake reads it from here. */
 #ifndef GALPHA_BASE_VERSION_H
 #define GALPHA_BASE_VERSION_H
 

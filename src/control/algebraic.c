@@ -1,4 +1,4 @@
-/* Blocks without states that are no linear ones: product, function of time, table of two variables. */
+/* Nonlinear blocks without states: product, function of time, table of two variables. */
 #include "control/control_impl.h"
 #include <string.h>
 
@@ -40,7 +40,7 @@ ga_status ga_block_create_product(ga_context *ctx, const ga_block_product_opts *
   return GA_OK;
 }
 
-/* The product of all factors but that of input `without`, -1: of all. */
+/* Product of all factors except that of input `without`; -1: of all. */
 static double product(const ga_control_block *b, const double *u, int without)
 {
   double y = b->data.product.gain;
@@ -70,7 +70,7 @@ static ga_status product_eval(const ga_control_block *b, double t, const double 
   return status;
 }
 
-/* ∂y/∂u_j: the product without u_j; for a divisor that times −1/u_j². Never y/u_j, as u_j may be 0. */
+/* ∂y/∂u_j: the product without u_j; for a divisor times −1/u_j². Not y/u_j, as u_j may be 0. */
 static ga_status product_jacobian(const ga_control_block *b, double t, const double *u, const double *x,
                                   double *J, ga_fault *fault)
 {

@@ -1,4 +1,4 @@
-/* What all blocks have in common: kinds, names, creation, and the checks around an evaluation. */
+/* Common to all blocks: kinds, names, creation, and checks of evaluations. */
 #include "control/control_impl.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,17 +1,16 @@
-/* What blocks do with time itself: where that has corners or jumps, and how fast it oscillates; and on which
- * side of their jumps their outputs are. */
+/* Breaks of blocks in time (corners and jumps) and their periods; the sides of their jumps. */
 #include "control/control_impl.h"
 #include "control/over_time.h"
 
 #include <math.h>
 
-/* Expression i of a block, whose variable 0 is t; NULL: it has no more. */
+/* Expression i of a block, whose variable 0 is t; NULL: there is none. */
 static const ga_expr *expression(const ga_control_block *b, int i)
 {
   return b->kind == GA_KIND_EXPRESSION && i < b->n_out ? b->data.expr[i] : NULL;
 }
 
-/* *out := the earlier of both, as far as both have been searched. */
+/* *out := the earlier of both, up to where both have been searched. */
 void ga__break_join(ga_break *out, const ga_break *one)
 {
   const double clear = fmin(out->clear, one->clear),

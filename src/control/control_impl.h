@@ -1,5 +1,4 @@
-/* Internals of the control layer: what a block is made of, checks of options, the kernel of Wiener
- * blocks. */
+/* Internals of the control layer: data of a block, checks of options, the kernel of Wiener blocks. */
 #ifndef GALPHA_CONTROL_IMPL_H
 #define GALPHA_CONTROL_IMPL_H
 
@@ -10,7 +9,7 @@
 
 typedef struct ga__shape ga__shape;
 
-/* y = σ(v) and, unless NULL, its slope, which may not exist where the value does. */
+/* y = σ(v) and, unless NULL, its slope, which may be undefined where y is not. */
 typedef ga_status (*ga__shape_fn)(double *y, double *slope, const ga__shape *shape, double v,
                                   ga_fault *fault);
 
@@ -25,14 +24,14 @@ ga_status ga__shape_saturation(double *y, double *slope, const ga__shape *shape,
 
 /* ---- Blocks (block.c) ---- */
 
-/* What differs between blocks that are evaluated differently. xdot or y may be NULL; J is zero on entry. What
- * is not finite in the results is found by the caller. */
+/* Functions of one type of block. xdot or y may be NULL; J is zero on entry. Results are checked for NaN by
+ * the caller. */
 typedef struct ga__block_type {
   ga_status (*eval)(const ga_control_block *b, double t, const double *u, const double *x, double *xdot,
                     double *y, ga_fault *fault);
   ga_status (*jacobian)(const ga_control_block *b, double t, const double *u, const double *x, double *J,
                         ga_fault *fault);
-  void (*release)(ga_control_block *b); /* of what data owns; NULL: nothing */
+  void (*release)(ga_control_block *b); /* frees what data owns; NULL: nothing to free */
 } ga__block_type;
 
 /* [z; v] = K [u; x] + [0; offset],  y = σ(v),  xdot_i = z_i + rate (y_i − v_i), the last term for
@@ -93,22 +92,22 @@ typedef struct ga__block_sizes {
 ga_status ga__block_new(ga_context *ctx, ga_block_kind kind, const ga__block_type *type, ga__block_sizes n,
                         const ga_block_names *names, ga_control_block **out);
 
-/* Stores what could not be evaluated, with the first inputs as arguments, and returns status. */
+/* Stores the failed evaluation, with the first inputs as arguments, and returns status. */
 ga_status ga__block_fault(ga_fault *fault, const ga_control_block *b, ga_status status, ga_fault_kind kind,
                           const char *needs, const double *u);
 
 /* ---- Checks of options (inspect.c) ---- */
 
-/* Remembers the first thing found wrong; the checks after it do nothing, and status is the answer. */
+/* A series of checks: the first failure is stored, later checks do nothing; status is the result. */
 typedef struct ga__inspect {
   ga_context *ctx;
   const char *kind; /* name of the kind, for messages */
   ga_status status;
 } ga__inspect;
 
-/* Clears *out, and looks at the arguments that every creation has. */
+/* Clears *out and checks the arguments common to all creation functions. */
 ga__inspect ga__inspect_begin(ga_context *ctx, ga_block_kind kind, const void *opts, ga_control_block **out);
-/* What a check finds wrong unless it is fine; facts has no part of its own. */
+/* Fails with this reason unless fine; facts without kind and part. */
 void ga__want(ga__inspect *in, int fine, ga_reason reason, ga__facts facts);
 /* A number in its range: number `item` of the option, from 1; 0: it has only one. */
 void ga__want_number(ga__inspect *in, int fine, const char *option, int item, double value, const char *must);
@@ -119,21 +118,21 @@ void ga__want_size(ga__inspect *in, const char *option, int n, int least);
 void ga__want_given(ga__inspect *in, const char *option, const void *p);
 void ga__want_finite(ga__inspect *in, const char *option, double value);
 void ga__want_positive(ga__inspect *in, const char *option, double value);
-/* The same of an option that is needed for a reason: "with limits". */
+/* The same for an option needed under a condition: "with limits". */
 void ga__want_positive_with(ga__inspect *in, const char *option, double value, const char *with);
 /* p[n] of finite numbers; NULL is wrong unless optional or n is 0. */
 void ga__want_array(ga__inspect *in, const char *option, const double *p, int n, int optional);
 void ga__want_names(ga__inspect *in, const char *option, const char *const *names, int n);
-/* lower < upper, either infinite, and corners of half-width `smoothing` that do not overlap. */
+/* lower < upper, either may be infinite; corners of half-width `smoothing` must not overlap. */
 void ga__want_limits(ga__inspect *in, double lower, double upper, double smoothing);
 void ga__want_choice(ga__inspect *in, const char *option, int choice, int n_choices);
 
 /* ---- Wiener blocks: linear, with a static nonlinearity at the outputs (wiener.c) ---- */
 
-/* A block of that type with K = 0 and y = v, to be filled by the caller and then finished. */
+/* A Wiener block with K = 0 and y = v; the caller fills it and calls ga__wiener_finish(). */
 ga_status ga__wiener_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n, const ga_block_names *names,
                          ga_control_block **out);
-/* Derives depends from K. A number that is not finite: GA_ERR_ARGUMENT, and the block is destroyed. */
+/* Sets depends from K. A number that is not finite: GA_ERR_ARGUMENT, and the block is destroyed. */
 ga_status ga__wiener_finish(ga_control_block **block);
 /* Row of xdot_i, or of v_i for i - n_x. */
 static inline double *ga__wiener_row(ga_control_block *b, int row)

@@ -81,7 +81,7 @@ ga_status ga_block_create_expression(ga_context *ctx, const ga_block_expression_
   return in.status;
 }
 
-/* The values of the variables: t, then the inputs. */
+/* Values of the variables: t, then the inputs. */
 static void gather(double *v, const ga_control_block *b, double t, const double *u)
 {
   v[0] = t;

@@ -1,4 +1,4 @@
-/* Checks of options: each names the kind and the option, says what is wrong and what would be right. */
+/* Checks of options. Failures have the kind, the option, its value and what is allowed. */
 #include "control/control_impl.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* Blocks whose inputs are functions of time alone: what their outputs are over time, and where these break.
- */
+/* Blocks whose inputs depend on time alone: outputs as functions of time, and their breaks. */
 #include "control/over_time.h"
 #include "control/control_impl.h"
 #include "expr/function.h"
@@ -40,7 +39,7 @@ static ga_status shape_at(const ga__shape *shape, double v, double *y, double *s
   return shape->fn ? shape->fn(y, slope, shape, v, fault) : GA_OK;
 }
 
-/* The second derivative leaves out σ'', which is 0 beside the corners of hard limits. */
+/* The second derivative omits σ'', which is 0 except at the corners of hard limits. */
 static ga_status eval_wiener(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
 {
   const output_function *c = output_function_of(f);
@@ -62,7 +61,7 @@ static int meets(const double v[2], double corner)
   return v[0] < corner && corner <= v[1];
 }
 
-/* Limits and dead zones: where they begin and end, and where their rounding does. */
+/* Corners of limits and dead zones, and the ends of their smoothing. */
 static int shape_has_corner(const ga__shape *shape, const double v[2])
 {
   const double w = shape->width;
@@ -71,8 +70,8 @@ static int shape_has_corner(const ga__shape *shape, const double v[2])
          meets(v, shape->upper + w);
 }
 
-/* v = K u + offset of output i while u goes through [lo, hi]; added in the order of evaluations, of which
- * rounding then changes neither end. */
+/* Range of v = K u + offset of output i for u in [lo, hi]; summed in the order of evaluations, so that
+ * rounding does not matter. */
 static void range_of_v(const ga_control_block *b, int i, const double *lo, const double *hi, double v[2])
 {
   const ga__wiener *s = &b->data.wiener;
@@ -86,7 +85,7 @@ static void range_of_v(const ga_control_block *b, int i, const double *lo, const
   v[1] += s->offset ? s->offset[i] : 0;
 }
 
-/* Limits, dead zones and tanh never fall, but for rounding. */
+/* Limits, dead zones and tanh are monotone, up to rounding. */
 int ga__wiener_bounds(const ga_control_block *b, int i, const double *lo, const double *hi, double *least,
                       double *most)
 {
@@ -139,7 +138,7 @@ int ga__wiener_rate(const ga_control_block *b, int i, const double *lo, const do
   return isfinite(*least) && isfinite(*most);
 }
 
-/* Of the inputs over time; 0: they have none. */
+/* Bounds of the inputs over time; 0: not known. */
 static int input_bounds(const output_function *c, double from, double to, double *lo, double *hi)
 {
   for (int k = 0; k < c->n; k++)
@@ -173,7 +172,7 @@ static double period_wiener(const ga_function *f, double from, double to)
   (void)f;
   (void)from;
   (void)to;
-  return INFINITY; /* those of its inputs are known as it is */
+  return INFINITY; /* breaks of its inputs are already known */
 }
 
 static const ga__function_kind WIENER = {"block",       eval_wiener, range_wiener, kinked_wiener,

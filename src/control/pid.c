@@ -1,5 +1,4 @@
-/* The PID controller: a linear block with a saturated output, whose integral tracks what the output really
- * is. */
+/* PID controller: a linear block with a saturated output; the integrator tracks the saturated output. */
 #include "control/control_impl.h"
 #include <math.h>
 
@@ -8,7 +7,7 @@ ga_block_pid_opts ga_block_pid_defaults(void)
   return (ga_block_pid_opts){.kp = 1, .setpoint_weight = 1, .lower = -INFINITY, .upper = INFINITY};
 }
 
-/* Replaces times of 0 by those of the rules in the header, where the rules apply. */
+/* Replaces times of 0 by the defaults described in the header. */
 static ga_block_pid_opts with_times(const ga_block_pid_opts *opts)
 {
   ga_block_pid_opts o = *opts;

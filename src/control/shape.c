@@ -1,4 +1,4 @@
-/* Static nonlinearities of one variable, and the blocks that are nothing else: saturation, dead zone, tanh,
+/* Static nonlinearities of one variable, and the blocks that consist of one: saturation, dead zone, tanh,
  * table. */
 #include "control/control_impl.h"
 #include <math.h>
@@ -15,7 +15,7 @@ static double ramp_slope(double d, double w)
   return 0.25 * (1 + xi) * (1 + xi) * (2 - xi);
 }
 
-/* What the rounding adds to max(0,d): w (1−|ξ|)³(3+|ξ|)/16, the same on both sides. */
+/* The rounded ramp minus max(0,d): w (1−|ξ|)³(3+|ξ|)/16, even in d. */
 static double ramp_excess(double d, double w)
 {
   const double a = fabs(d);
@@ -44,7 +44,7 @@ static ga_status dead_zone(double *y, double *slope, const ga__shape *shape, dou
   return GA_OK;
 }
 
-/* σ = s tanh(v/s), σ' = 1 − tanh²(v/s) = 1/cosh², in the form that keeps its digits far out */
+/* σ = s tanh(v/s), σ' = 1 − tanh²(v/s) = 1/cosh², in a form that is accurate for large |v| */
 static ga_status tanh_shape(double *y, double *slope, const ga__shape *shape, double v, ga_fault *fault)
 {
   (void)fault;

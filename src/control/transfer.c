@@ -1,4 +1,4 @@
-/* Blocks given by a transfer function: in general, filters of first and second order, delays. */
+/* Blocks given by a transfer function: general, first- and second-order filters, delays. */
 #include "control/control_impl.h"
 #include <math.h>
 
@@ -72,7 +72,7 @@ static void start_from_input(ga_control_block *b, double u0)
   if (u0 != 0) b->x0[0] = -last[0] * u0 / last[1];
 }
 
-/* Equilibrium with output y0. Where den(0) = 0 the input is 0 there, and x_1 alone makes y. */
+/* Equilibrium with output y0. If den(0) = 0, the input is 0 and only x_1 is not zero. */
 static void start_from_output(ga_control_block *b, const fraction *f, double y0)
 {
   const double a0 = f->den[f->n], b0 = f->num[f->n_num - 1];

@@ -45,7 +45,7 @@ ga_status ga_block_create_user(ga_context *ctx, const ga_block_user_opts *opts, 
   return GA_OK;
 }
 
-/* A user's answer as a status. */
+/* Status of a callback's return value. */
 static ga_status status_of_answer(const ga_control_block *b, int code, const double *u, ga_fault *fault)
 {
   if (code == 0) return GA_OK;
@@ -62,8 +62,8 @@ static ga_status user_eval(const ga_control_block *b, double t, const double *u,
   return status_of_answer(b, code, u, fault);
 }
 
-/* Adds f' of column j: (f(−2δ) − 8 f(−δ) + 8 f(δ) − f(2δ))/(12 δ), an error of order δ⁴. δ is scaled by a
- * power of 2, so that the places lie where they should. p = u, x, changed and restored. */
+/* Adds f' of column j: (f(−2δ) − 8 f(−δ) + 8 f(δ) − f(2δ))/(12 δ), error O(δ⁴). δ is scaled by a power of
+ * 2, so that the arguments are exact. p = u, x: changed and restored. */
 static ga_status difference(double *J, const ga_control_block *b, double t, double *p, int j, ga_fault *fault)
 {
   static const double place[] = {-2, -1, 1, 2}, weight[] = {1, -8, 8, -1};

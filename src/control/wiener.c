@@ -1,5 +1,5 @@
 /* Wiener blocks: linear, with a static nonlinearity at their outputs. Gains, sums, integrators, filters,
- * transfer functions, PID controllers and limits are all evaluated here. */
+ * transfer functions, PID controllers and limits are evaluated here. */
 #include "control/control_impl.h"
 #include "control/over_time.h"
 #include "expr/side.h"
@@ -117,7 +117,7 @@ ga_status ga__wiener_new(ga_context *ctx, ga_block_kind kind, ga__block_sizes n,
   return ga__no_memory(ctx, "the matrix of a control block");
 }
 
-/* 1 where every number that evaluations use is finite; quotients of finite options may overflow. */
+/* 1: all coefficients are finite; quotients of finite options may overflow. */
 static int representable(const ga_control_block *b)
 {
   const int entries = ga__block_rows(b) * ga__block_cols(b);

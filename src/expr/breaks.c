@@ -1,6 +1,6 @@
-/* Where functions of time have corners or jumps: an expression is evaluated with ranges instead of numbers
- * (range.c); where no operation can have a kink while t goes through an interval there is none in it, and
- * else the interval is halved. */
+/* Corners and jumps of functions of time. The expression is evaluated in interval arithmetic (range.c): if
+ * no operation can have a kink while t is in an interval, there is none in it; otherwise the interval is
+ * halved. */
 #include "expr/breaks.h"
 #include "expr/function.h"
 #include "expr/range.h"
@@ -10,7 +10,7 @@
 
 enum {
   MOST_EVALUATIONS = 20000, /* evaluations of one search */
-  MOST_IGNORED = 16,        /* operations whose operands are equal all the time, but for rounding */
+  MOST_IGNORED = 16,        /* operations whose operands are always equal up to rounding */
   SAMPLES = 16              /* of a time span */
 };
 
@@ -18,27 +18,27 @@ enum {
 
 typedef struct value {
   ga__range r;
-  int known; /* it depends on nothing but time */
+  int known; /* 1: it depends on time alone */
 } value;
 
-/* Rates of variables, and of what is on the stack. */
+/* Rates of the variables and of the values on the stack. */
 typedef struct rates {
-  const double *lo, *hi; /* NULL: that of the variable `time` is 1 */
+  const double *lo, *hi; /* NULL: the rate of the variable `time` is 1 */
   ga__range of[GA_EXPR_DEPTH + 2];
 } rates;
 
-typedef enum purpose { KINKS, PERIODS, BOUNDS } purpose; /* what is looked for */
+typedef enum purpose { KINKS, PERIODS, BOUNDS } purpose; /* purpose of the search */
 
 typedef struct scan {
   purpose purpose;
   const ga_expr *e;
-  int time;                           /* the variable that is time; −1: all have ranges */
-  ga__range t;                        /* where it is */
-  const double *lo, *hi;              /* ranges of all variables; lo NaN: not known */
-  const ga__time_signal *time_signal; /* or all variables as functions of time; NULL: not given */
-  int kink;                           /* instruction that may have one; −1: none */
+  int time;              /* index of the variable that is time; −1: all variables have ranges */
+  ga__range t;           /* its interval */
+  const double *lo, *hi; /* ranges of all variables; lo NaN: not known */
+  const ga__time_signal *time_signal; /* all variables as functions of time instead; NULL: not given */
+  int kink;                           /* instruction that may have a kink; −1: none */
   int ignored[MOST_IGNORED], n_ignored;
-  double fastest; /* [1/s] of phases: the largest number of turns in a unit of time */
+  double fastest; /* [1/s] highest frequency of a phase */
   rates *rates;   /* NULL: not wanted */
 } scan;
 
@@ -86,8 +86,8 @@ static void push_rate(const scan *s, int top, const ga__instr *instr)
   if (varies && !r->lo) r->of[top] = i == s->time ? (ga__range){1, 1} : UNKNOWN.r;
 }
 
-/* Of what may be either of two, or is not known. */
-static void lose_rate(const scan *s, int top, const value *v)
+/* The rate is unknown: the value may be that of either branch. */
+static void forget_rate(const scan *s, int top, const value *v)
 {
   s->rates->of[top] = v->known && v->r.lo == v->r.hi ? (ga__range){0, 0} : UNKNOWN.r;
 }
@@ -101,7 +101,7 @@ static void note_kink(scan *s, int at)
   if (s->kink < 0) s->kink = at;
 }
 
-/* Turns of a phase, or periods of a function, per unit of time while its operand goes through x. */
+/* Records the frequency of a phase or periodic function whose operand varies within x. */
 static void note_rate(scan *s, const ga__range *x, double period)
 {
   const double rate = (x->hi - x->lo) / (s->t.hi - s->t.lo) / period;
@@ -113,7 +113,7 @@ static int is_periodic(const ga__op *op)
   return op->range == ga__range_sin || op->range == ga__range_cos || op->range == ga__range_tan;
 }
 
-/* An operation on operands x, all of them known. */
+/* Range of an operation whose operands x are all known. */
 static ga__range apply(scan *s, int at, const ga__range *x)
 {
   const ga__instr *instr = &s->e->program[at];
@@ -146,7 +146,7 @@ static ga__range apply(scan *s, int at, const ga__range *x)
 
 static value evaluate_over(scan *s, ga__range t);
 
-/* The same with its rate. What a function made of an expression does is found in one go. */
+/* The same with its rate. A function defined by an expression is evaluated once for both. */
 static ga__range apply_with_rate(scan *s, int at, const ga__range *x, ga__range *rate)
 {
   const ga__instr *instr = &s->e->program[at];
@@ -168,7 +168,7 @@ static ga__range apply_with_rate(scan *s, int at, const ga__range *x, ga__range 
 
 static void scan_program(scan *s, int from, int to, value *stack, int *top);
 
-/* A condition that is no comparison, as that of if(t - 3, 1, 0), may be 0 at a single time. */
+/* A condition that is not a comparison, such as that of if(t - 3, 1, 0), may be 0 at a single time. */
 static void note_condition(scan *s, int at, const value *v)
 {
   if (s->purpose == KINKS && v->known && can_be_zero(v) && v->r.lo < v->r.hi) note_kink(s, at);
@@ -194,7 +194,7 @@ static int scan_if(scan *s, int at, value *stack, int *top)
   }
   result.known = result.known && decides.known;
   stack[++*top] = result;
-  if (s->rates && (n > 1 || !result.known)) lose_rate(s, *top, &result);
+  if (s->rates && (n > 1 || !result.known)) forget_rate(s, *top, &result);
   return end;
 }
 
@@ -216,11 +216,11 @@ static int scan_and_or(scan *s, int at, value *stack, int *top)
   }
   result.known = result.known && a.known;
   stack[++*top] = result;
-  if (s->rates) lose_rate(s, *top, &result);
+  if (s->rates) forget_rate(s, *top, &result);
   return instr->index;
 }
 
-/* Runs the instructions from..to−1; each branch that time may take is taken. */
+/* Runs the instructions from..to−1 and every branch that may be taken. */
 static void scan_program(scan *s, int from, int to, value *stack, int *top)
 {
   for (int at = from; at < to;) {
@@ -242,7 +242,7 @@ static void scan_program(scan *s, int from, int to, value *stack, int *top)
       const ga__range r = !known     ? UNKNOWN.r
                           : s->rates ? apply_with_rate(s, at, x, &s->rates->of[*top])
                                      : apply(s, at, x);
-      stack[*top].r.lo = r.lo; /* one by one: copied at once, they would wait for being stored */
+      stack[*top].r.lo = r.lo; /* one by one: a copy of the whole struct would stall on store forwarding */
       stack[*top].r.hi = r.hi;
       stack[*top].known = known;
       if (s->rates && !known) s->rates->of[*top] = UNKNOWN.r;
@@ -274,7 +274,7 @@ int ga__expr_kinked(const ga_expr *e, int time, ga__range t)
   return s.kink >= 0;
 }
 
-/* Have all variables one value each? */
+/* Whether every range is a single value. */
 static int is_point(const ga_expr *e, const double *lo, const double *hi)
 {
   for (int k = 0; k < e->n_variables; k++)
@@ -304,7 +304,7 @@ ga__range ga__expr_slope(const ga_expr *e, int time, ga__range t)
 int ga__expr_rate(const ga_expr *e, const double *lo, const double *hi, const double *rate_lo,
                   const double *rate_hi, double range[2], double rate[2])
 {
-  rates r; /* those of the stack are set as it is used */
+  rates r; /* rates of the stack are set when it is used */
   r.lo = rate_lo, r.hi = rate_hi;
   scan s = {.purpose = BOUNDS, .e = e, .time = -1, .lo = lo, .hi = hi, .rates = &r};
   const value v = evaluate_over(&s, (ga__range){0, 1});
@@ -352,7 +352,7 @@ double ga__expr_period_along(const ga_expr *e, const ga__time_signal *x, double 
 
 /* ---- What jumps ---- */
 
-enum { NOTHING = 3, NOT_KNOWN = -1 }; /* beside the derivatives 0 to 2 that may jump */
+enum { NOTHING = 3, NOT_KNOWN = -1 }; /* besides the derivatives 0 to 2 that may jump */
 
 /* Values and derivatives on one side of a break, and the third derivative by a difference. */
 typedef struct side {
@@ -370,9 +370,9 @@ static ga_status evaluate_side(eval_fn eval, const void *what, int time, double 
   return status;
 }
 
-/* Which derivative jumps more than it moves across the gap; `size` that of the values, over a time `span`. A
- * root that is touched, as that of max(0, 1 - cos(t)), is off by the root of rounding, and slopes by as much.
- */
+/* The lowest derivative that changes across the gap by more than its own rate explains; `size`: of the
+ * values, over a time `span`. At a double root, as that of max(0, 1 - cos(t)), its place and slopes are
+ * uncertain by the square root of rounding. */
 static int jump_order(const side *left, const side *right, double gap, double size, double span)
 {
   for (int d = 0; d < 3; d++) {
@@ -386,7 +386,7 @@ static int jump_order(const side *left, const side *right, double gap, double si
   return NOTHING;
 }
 
-/* What is evaluated to see what jumps. */
+/* A function that is evaluated to see which derivative jumps. */
 typedef struct subject {
   eval_fn eval;
   const void *what;
@@ -394,7 +394,7 @@ typedef struct subject {
   double size, span; /* of its values; [s] of the search */
 } subject;
 
-/* What jumps between two times. Not known where one side has no derivatives. */
+/* The derivative that jumps between two times. NOT_KNOWN if one side has no derivatives. */
 static int order_between(const subject *s, double before, double after)
 {
   const double gap = after - before, away = 1000 * gap;
@@ -407,13 +407,13 @@ static int order_between(const subject *s, double before, double after)
 
 /* ---- Where it jumps ---- */
 
-enum { MOST_HALVINGS = 80 }; /* those down to neighbours among the numbers, unless time is near 0 */
-/* of the time: a step that is to end somewhere may end so much later, by rounding */
+enum { MOST_HALVINGS = 80 }; /* down to adjacent floating-point numbers, unless t is near 0 */
+/* [-] relative to t: rounding may make a step end later by this much */
 #define LATE (8 * DBL_EPSILON)
 
-/* The last time from t on towards `end` at which derivative `order` is still near to what it is at t, found
- * by halving as long as there are numbers between; NaN where it cannot be evaluated. */
-static double last_like(const subject *s, int order, double t, double end, double near)
+/* The last time from t towards `end` at which derivative `order` is still close to its value at t, by
+ * bisection down to adjacent numbers; NaN: it cannot be evaluated. */
+static double last_time_near(const subject *s, int order, double t, double end, double near)
 {
   double here[3], y[3];
   if (s->eval(s->what, s->time, t, here)) return NAN;
@@ -429,15 +429,14 @@ static double last_like(const subject *s, int order, double t, double end, doubl
   return t;
 }
 
-/* Moves *a and *b towards each other, to the numbers between which derivative `order` goes from what it is at
- * the one to what it is at the other; where they meet it may have a value of its own, as that of abs(t) at
- * 0. */
+/* Moves *a and *b to the adjacent numbers between which derivative `order` changes from its value at a to
+ * that at b. In between it may have a third value, as the slope of abs(t) at 0. */
 static int narrow(const subject *s, int order, double *a, double *b)
 {
   double left[3], right[3];
   if (s->eval(s->what, s->time, *a, left) || s->eval(s->what, s->time, *b, right)) return 0;
-  const double near = 0.25 * fabs(right[order] - left[order]), last = last_like(s, order, *a, *b, near),
-               first = last_like(s, order, *b, *a, near);
+  const double near = 0.25 * fabs(right[order] - left[order]), last = last_time_near(s, order, *a, *b, near),
+               first = last_time_near(s, order, *b, *a, near);
   if (!(last < first)) return 0;
   *a = last, *b = first;
   return 1;
@@ -450,10 +449,10 @@ enum { MOST_SUBJECTS = 6 };
 typedef struct search {
   const ga_function *f; /* NULL: the expression of `scan` */
   scan scan;
-  subject subject[MOST_SUBJECTS]; /* the same function, of several values of what is not time */
+  subject subject[MOST_SUBJECTS]; /* the same function for several values of the other variables */
   int n_subjects;
-  double resolution; /* [s] intervals that are not halved any more */
-  double lost;       /* [s] from here on kinks cannot be told apart; infinite: that does not happen */
+  double resolution; /* [s] shorter intervals are not halved */
+  double lost;       /* [s] from here on kinks cannot be resolved; infinite: all are resolved */
   int evaluations;
 } search;
 
@@ -465,11 +464,11 @@ static int may_have_kink(search *s, double a, double b)
   return s->scan.kink >= 0;
 }
 
-/* The first interval within [a, b] that cannot be halved and may have a kink: 1, and it is [*from, *to].
- * 0: there is none; *from is where the search was given up, b where it was not. */
+/* The first interval within [a, b] that is too short to be halved and may have a kink: returns 1 and
+ * [*from, *to]. 0: there is none; *from: where the search was abandoned, or b. */
 static int first_kink(search *s, double a, double b, double *from, double *to)
 {
-  double end[64]; /* of the intervals still to be looked at, the next one last */
+  double end[64]; /* ends of the intervals still to be searched, the next one last */
   int n = 1;
   *from = a;
   end[0] = b;
@@ -495,9 +494,10 @@ static int has_kink_at(search *s, int instr, double t)
   return may_have_kink(s, t, t + s->resolution) && (s->f || s->scan.kink == instr);
 }
 
-/* Operands that are equal all the time have a kink nowhere, but rounding makes it seem everywhere: up to the
- * time returned, as far as samples at growing and then at equal distances from t tell; t: it is a kink. */
-static double seems_kinked_until(search *s, int instr, double t, double until)
+/* Operands that are always equal have no kink, but with rounding seem to have one everywhere. Returns the
+ * time up to which this holds, judged at samples at growing and then equal distances from t; t itself: it
+ * is a kink. */
+static double always_equal_until(search *s, int instr, double t, double until)
 {
   double last = t, end = until;
   int n = 0;
@@ -514,8 +514,8 @@ static double seems_kinked_until(search *s, int instr, double t, double until)
   return end;
 }
 
-/* The lowest derivative that jumps between two times in any of the subjects, the value where that is not
- * known; *which: in that one, −1: in none that can be evaluated. */
+/* The lowest derivative that jumps between two times in any subject; 0, the value, if unknown. *which: that
+ * subject; −1: none can be evaluated. */
 static int lowest_order(const search *s, double before, double after, int *which)
 {
   int lowest = NOTHING, seen = NOTHING;
@@ -535,8 +535,8 @@ static int jumps_between(const search *s, double before, double after)
   return which >= 0;
 }
 
-/* 1: value or slope of a subject changes between a and b by more than its derivatives there and rounding say;
- * −1: none of them has a value. */
+/* 1: the value or slope of a subject changes between a and b by more than its derivatives and rounding
+ * explain; −1: no subject has a value. */
 static int jumps_within(const search *s, double a, double b)
 {
   const double gap = b - a;
@@ -550,19 +550,19 @@ static int jumps_within(const search *s, double a, double b)
     const double excess = z[0] - y[0] - 0.5 * gap * (y[1] + z[1]), turn = gap * fabs(z[1] - y[1]);
     known = 1;
     if (fabs(excess) > 1e-6 * size + turn + gap * gap * bend + 8 * DBL_EPSILON * fabs(a) * slope) return 1;
-    if (gap > 1e-5 * of->span) continue; /* slopes may turn on a longer way */
+    if (gap > 1e-5 * of->span) continue; /* over a longer time slopes may change */
     if (fabs(z[1] - y[1]) > 1e-6 * (slope + size / of->span) + 2 * gap * bend) return 1;
   }
   return known ? 0 : -1;
 }
 
-/* Kinks of one operation at which different operands are equal: while it is at one, others are not seen. */
+/* Operations with kinks of several kinds: at one of them, the others are not detected. */
 static int has_kinks_of_several_kinds(const ga__instr *instr)
 {
   return instr->code == GA__TABLE2D || (instr->code == GA__APPLY && instr->use.op->kink == ga__kink_ends);
 }
 
-/* Operations beside instr, whose kinks the search finds by itself. */
+/* Whether operations other than instr may have kinks. */
 static int others_have_kink(search *s, int instr, double a, double b)
 {
   if (s->f) return 1;
@@ -572,14 +572,13 @@ static int others_have_kink(search *s, int instr, double a, double b)
   return kink;
 }
 
-/* 1: an operation that seems to have a kink all the time from `from` to `to` has none that matters: its
- * operands are equal but for rounding, and neither value nor slope jumps. 0: there are more kinks than can be
- * told apart, or ranges that do not shrink with the time hide them. Judged at samples; where there is no
- * value evaluations fail, and say so. */
+/* 1: an operation that seems to have a kink everywhere from `from` to `to` has none: its operands are equal
+ * up to rounding, and neither value nor slope jumps. 0: there are more kinks than can be resolved, or they
+ * are hidden by ranges that do not shrink with the interval. Judged at samples; without values: 0. */
 static int is_equal_all_along(search *s, int instr, double from, double to)
 {
   const int several = !s->f && has_kinks_of_several_kinds(&s->scan.e->program[instr]);
-  double last = from - 2 * s->resolution; /* in front of it */
+  double last = from - 2 * s->resolution; /* before it */
   for (int i = 0; i < 2 * SAMPLES; i++) { /* at growing distances from the beginning, then at equal ones */
     const double part = i < SAMPLES ? ldexp(1, i - 20) : (i - SAMPLES + 0.5) / SAMPLES;
     const double t = from + part * (to - from);
@@ -592,8 +591,8 @@ static int is_equal_all_along(search *s, int instr, double from, double to)
   return 1;
 }
 
-/* The break within some roundings of time from `from` to `to`: what jumps there and, unless several things
- * do so one after the other, between which numbers. */
+/* The break between `from` and `to`, a few roundings of t apart: which derivative jumps and, unless several
+ * do one after the other, between which numbers. */
 static ga_break refine_break(const search *s, double t, double from, double to)
 {
   ga_break out = {from - s->resolution, to + s->resolution, NOTHING, from, 0};
@@ -601,7 +600,7 @@ static ga_break refine_break(const search *s, double t, double from, double to)
   int which;
   out.order = lowest_order(s, a, b, &which);
   if (which < 0 || s->scan.time_signal)
-    return out; /* breaks of time signals are solved for, and have roundings of their own */
+    return out; /* breaks of time signals are solved for and have rounding errors of their own */
   const int order = order_between(&s->subject[which], a, b);
   if (!narrow(&s->subject[which], order, &a, &b)) return out;
   if (jumps_between(s, out.before, a) || jumps_between(s, b, out.after)) return out;
@@ -616,12 +615,11 @@ static void find_break(search *s, double t, double until, ga_break *out)
   *out = (ga_break){INFINITY, INFINITY, NOTHING, until, 0};
   s->lost = INFINITY;
   s->resolution = 64 * DBL_EPSILON * fmax(fabs(t), fabs(until));
-  from = t - 0.5 * s->resolution; /* one at t itself counts, one that ends there does not */
+  from = t - 0.5 * s->resolution; /* a break at t counts, one that ends at t does not */
   while (first_kink(s, from, until, &from, &to)) {
     const int instr = s->scan.kink, room = s->f ? s->f->kind->made : s->scan.n_ignored < MOST_IGNORED;
-    const double equal_until = room ? seems_kinked_until(s, instr, to, until) : to;
-    if (equal_until > to &&
-        s->f) { /* of a block: a kink where something jumps, as where this begins, or none */
+    const double equal_until = room ? always_equal_until(s, instr, to, until) : to;
+    if (equal_until > to && s->f) { /* of a block: a kink where an input jumps, or none */
       *out = refine_break(s, t, from, to);
       if (out->order < NOTHING && out->after > t) return;
       *out = (ga_break){INFINITY, INFINITY, NOTHING, until, 0};
@@ -639,7 +637,7 @@ static void find_break(search *s, double t, double until, ga_break *out)
       continue;
     }
     const ga_break found = refine_break(s, t, from, to);
-    if (found.after <= t) { /* ranges are not as sharp: it is that before t */
+    if (found.after <= t) { /* ranges are not sharp: this is the break before t */
       from = to;
       continue;
     }
@@ -674,11 +672,11 @@ ga_status ga_function_next_break(const ga_function *f, double t, double until, g
   return GA_OK;
 }
 
-/* An expression with arbitrary values of the variables of which nothing is known. */
+/* An expression with arbitrary values for its unknown variables. */
 typedef struct sample {
   const ga_expr *e;
-  const ga__time_signal *time_signal; /* of the others; NULL: only time is known */
-  double value, increment;            /* of variable k: value + k increment */
+  const ga__time_signal *time_signal; /* of the other variables; NULL: only time is known */
+  double value, increment;            /* variable k has the value: value + k increment */
 } sample;
 
 static ga_status eval_expr(const void *what, int time, double t, double out[3])
@@ -700,12 +698,12 @@ static ga_status eval_expr(const void *what, int time, double t, double out[3])
   return ga_expr_curve(e, x, rate, rate2, 2, out, NULL);
 }
 
-/* The break of an expression with time as variable `time`, −1: none of them; `unknown`: it has variables of
- * which nothing is known. */
+/* Next break of an expression whose variable `time` is time (−1: none); `unknown`: it has unknown
+ * variables. */
 static void find_break_of(search *s, const ga_expr *e, int time, int unknown, double t, double until,
                           ga_break *out)
 {
-  /* small and large, of both signs: a factor such as max(0, x - 3) is 0 at some of them, and not at all */
+  /* small and large, of both signs: a factor such as max(0, x - 3) is 0 at some of them, but not at all */
   static const double values[MOST_SUBJECTS] = {0.7315, -0.6178, 97.31, -89.17, 1.0327e4, -1.1733e4};
   const double part = 0.1883;
   sample of[MOST_SUBJECTS];

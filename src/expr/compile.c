@@ -1,4 +1,4 @@
-/* From text to program: scanner, parser by binding strength, names. */
+/* Compiler of expressions: scanner, precedence-climbing parser, names. */
 #include "base/base_impl.h"
 #include "expr/function.h"
 #include "expr/program.h"
@@ -12,7 +12,7 @@ typedef enum token_kind {
   TOKEN_NUMBER,
   TOKEN_NAME,
   TOKEN_MARK, /* an operator, a parenthesis, a comma, a bracket */
-  TOKEN_ALIEN /* a character with no meaning here */
+  TOKEN_ALIEN /* an unknown character */
 } token_kind;
 
 typedef struct token {
@@ -26,11 +26,11 @@ typedef struct parser {
   const ga_symbol *symbols;
   int n_symbols;
   token now;      /* not yet consumed */
-  int end;        /* where the last token consumed ends */
-  int nesting;    /* operands within operands */
-  int waiting;    /* values on the stack at this place of the program */
+  int end;        /* end of the last consumed token */
+  int nesting;    /* depth of nested operands */
+  int waiting;    /* values on the stack at this point of the program */
   int depth;      /* see ga_expr */
-  ga__instr *out; /* one place per byte of text is enough: no instruction stands for less */
+  ga__instr *out; /* one per byte of text is enough: every instruction needs at least one */
   int n_out;
 } parser;
 
@@ -49,7 +49,7 @@ static int name_length(const char *text)
   return n;
 }
 
-/* The longest operator that begins here, or one of the marks ( ) , [ ]. */
+/* Length of the longest operator that begins here, or of a mark ( ) , [ ]. */
 static int mark_length(const char *text)
 {
   int longest = text[0] && strchr("(),[]", text[0]) ? 1 : 0;
@@ -98,7 +98,7 @@ static int next_is(const parser *p, const char *mark)
   return p->now.kind == TOKEN_MARK && token_is(p, &p->now, mark);
 }
 
-/* Is the token a unit, or a product of units, that stands behind a number? */
+/* Whether the token is a unit, or a product of units, behind a number. */
 static int is_unit_of_number(const parser *p, const token *t)
 {
   const ga__source source = {NULL, "unit", p->text, NULL};
@@ -108,7 +108,7 @@ static int is_unit_of_number(const parser *p, const token *t)
          !ga__unit_read(&unit, &source, &at);
 }
 
-/* Does the text before the token end with this word? */
+/* Whether the text before the token ends with this word. */
 static int is_after_word(const parser *p, const char *word)
 {
   const int n = (int)strlen(word), from = p->end - n;
@@ -116,7 +116,7 @@ static int is_after_word(const parser *p, const char *word)
          (from == 0 || !ga__is_letter(word[0]) || !ga__is_letter(p->text[from - 1]));
 }
 
-/* What other languages write as the token stands here, in the words of this one; "": nothing is known. */
+/* For spellings of other languages: the spelling of this one; "": unknown. */
 static void find_other_spelling(const parser *p, const token *t, char use[GA_TEXT_PIECE])
 {
   static const char choice[] = "if(condition, then, else)";
@@ -139,7 +139,7 @@ static void find_other_spelling(const parser *p, const token *t, char use[GA_TEX
     snprintf(use, GA_TEXT_PIECE, "[%.*s]", t->bytes, p->text + t->start);
 }
 
-/* What stands where something else was expected. */
+/* Reports an unexpected token. */
 static ga_status unexpected(parser *p, const char *expected)
 {
   const token t = p->now;
@@ -155,8 +155,8 @@ static ga_status unexpected(parser *p, const char *expected)
 
 /* ---- Program ---- */
 
-/* Appends an instruction for the text from start to the last token consumed; grow is how many values it adds
- * to the stack. */
+/* Appends an instruction for the text from start to the last consumed token; grow: values that it adds to
+ * the stack. */
 static ga_status emit(parser *p, ga__instr instr, int start, int grow)
 {
   p->waiting += grow;
@@ -193,9 +193,8 @@ static int is_callable(const ga_symbol *symbol)
   return symbol->kind == GA_SYMBOL_FUNCTION || symbol->kind == GA_SYMBOL_TABLE2D;
 }
 
-/* The symbol of that name, NULL where there is none. A second one is an error: which is meant? A value and a
- * function may share a name, since a call has parentheses; one of the other sort is found where
- * there is no other. */
+/* The symbol of that name; NULL: none. Two of one name are an error. A value and a function may share a
+ * name, since a call has parentheses; a symbol of the other sort is returned only if there is no other. */
 static ga_status find_symbol(parser *p, const token *t, int call, const ga_symbol **found)
 {
   const ga_symbol *other = NULL;
@@ -220,7 +219,7 @@ static const ga_symbol built_in[] = {{"pi", GA_SYMBOL_CONSTANT, 0, GA__PI, NULL,
                                      {"e", GA_SYMBOL_CONSTANT, 0, GA__E, NULL, NULL}};
 enum { N_BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
-/* Functions that are called otherwise elsewhere. */
+/* Functions that have another name in other languages. */
 static const char *find_function(const parser *p, const token *t)
 {
   static const struct {
@@ -312,7 +311,8 @@ static ga_status parse_if_argument(parser *p, int i, int start, int *unless, int
     status = emit(p, (ga__instr){.code = GA__UNLESS}, start, -1);
   } else if (i == 2) {
     *jump = p->n_out;
-    status = emit(p, (ga__instr){.code = GA__JUMP}, start, -1); /* the other branch starts without a */
+    status = emit(p, (ga__instr){.code = GA__JUMP}, start,
+                  -1); /* the value a is not on the stack in the other branch */
     p->out[*unless].index = p->n_out;
   }
   return status ? status : parse(p, 0);
@@ -324,8 +324,8 @@ static ga_status never_closed(parser *p, int open)
                        "the parenthesis opened in column %d is never closed", ga__columns(p->text, open) + 1);
 }
 
-/* From the opening parenthesis to the closing one; functions that fold are applied as soon as two arguments
- * are there. */
+/* From the opening to the closing parenthesis; functions that fold are applied as soon as two arguments
+ * have been read. */
 static ga_status parse_arguments(parser *p, int start, const ga__op *op, int *n)
 {
   const int open = p->now.start;
@@ -335,7 +335,7 @@ static ga_status parse_arguments(parser *p, int start, const ga__op *op, int *n)
   *n = 0;
   advance(p);
   while (!(*n == 0 && next_is(p, ")"))) {
-    /* Beyond the arguments of if the number is wrong anyway; they are read to be counted. */
+    /* More than three arguments of if are an error; they are read to be counted. */
     status = lazy && *n < 3 ? parse_if_argument(p, *n, start, &unless, &jump) : parse(p, 0);
     if (status) return status;
     ++*n;
@@ -352,7 +352,7 @@ static ga_status parse_arguments(parser *p, int start, const ga__op *op, int *n)
   return GA_OK;
 }
 
-/* "takes 2 or 5 arguments, 3 given": every number that a row of this name takes. */
+/* "takes 2 or 5 arguments, 3 given": lists the arities of all rows of this name. */
 static ga_status wrong_count(parser *p, const token *t, int start, int given, int fixed)
 {
   char takes[GA_TEXT_PIECE], name[GA_TEXT_PIECE];
@@ -390,7 +390,8 @@ static ga_status parse_call(parser *p, const token *t)
   const ga__op *op = NULL;
   ga_status status = find_symbol(p, t, 1, &symbol);
   if (status) return status;
-  if (symbol && !is_callable(symbol)) symbol = NULL; /* a variable named like a function hides nothing */
+  if (symbol && !is_callable(symbol))
+    symbol = NULL; /* a variable does not hide a function of the same name */
   if (!symbol && !(op = find_op(p, t, -1, 0))) return unknown_name(p, t, 1);
   status = parse_arguments(p, t->start, op, &n);
   if (status) return status;
@@ -444,7 +445,7 @@ static ga_status parse_operand(parser *p)
   return status;
 }
 
-/* Right operand and instruction of an operator that is consumed already. a && b: a AND L b TRUTH L: */
+/* Right operand and instruction of an operator already consumed. a && b: a AND L b TRUTH L: */
 static ga_status parse_right(parser *p, const ga__op *op, int start)
 {
   const int right_first = op->binding == GA__BIND_POWER;
@@ -462,7 +463,7 @@ static ga_status parse_right(parser *p, const ga__op *op, int start)
   return status;
 }
 
-/* Everything that binds at least as strongly as least_binding. */
+/* Parses everything that binds at least as strongly as least_binding. */
 static ga_status parse(parser *p, int least_binding)
 {
   const int start = p->now.start;
@@ -498,7 +499,7 @@ static ga_status parse_all(parser *p)
 
 /* ---- The object ---- */
 
-/* Keeps list[0..n-1] ascending without repetition. */
+/* Inserts index into the ascending list[0..n-1] without duplicates; returns the new length. */
 static int insert(int *list, int n, int index)
 {
   int at = n;
@@ -534,7 +535,7 @@ static ga_status finish(const parser *p, ga_context *ctx, ga_expr **out)
   return GA_OK;
 }
 
-/* What is wrong with symbol number i; it is named by its number where it has no name. */
+/* Checks symbol i; messages use its index if it has no name. */
 static ga_status check_symbol(ga_context *ctx, const ga_symbol *s, int i)
 {
   const int is_slot = s->kind == GA_SYMBOL_VARIABLE || s->kind == GA_SYMBOL_PARAMETER;

@@ -1,4 +1,4 @@
-/* Functions of time that are expressions of others. */
+/* Functions of time composed of other functions by an expression. */
 #include "expr/breaks.h"
 #include "expr/function.h"
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Running programs: values, and derivatives by forward differentiation over the table of operations. */
+/* Evaluation of programs: values, and derivatives by forward differentiation with the table of operations. */
 #include "expr/fault.h"
 #include "expr/function.h"
 #include "expr/program.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DIRECTIONS = 4 }; /* first derivatives carried along in one run */
+enum { DIRECTIONS = 4 }; /* first derivatives computed in one run */
 
 /* ---- Faults ---- */
 
@@ -36,7 +36,7 @@ ga_status ga__fault_overflow(ga_fault *fault, const char *operation, double x, i
   return report(fault, derivative > 0 ? GA_FAULT_DERIVATIVE : GA_FAULT_OVERFLOW, operation, NULL, 1, &x);
 }
 
-/* Says where in e it happened, unless an expression that e uses has said so already. */
+/* Adds the place in e to the fault, unless an inner expression has set it. */
 static ga_status place(ga_fault *fault, const ga_expr *e, const ga__instr *instr)
 {
   if (!fault || fault->text) return GA_RETRY_NAN;
@@ -48,7 +48,7 @@ static ga_status place(ga_fault *fault, const ga_expr *e, const ga__instr *instr
   return GA_RETRY_NAN;
 }
 
-/* "log(-2)" or "1 / 0": the operation with the numbers it was given. */
+/* "log(-2)" or "1 / 0": the operation with its operands. */
 static void describe_call(char *text, size_t size, const ga_fault *fault)
 {
   const int infix = fault->n_args == 2 && fault->operation && !ga__is_letter(fault->operation[0]);
@@ -129,7 +129,7 @@ int ga__jump(const ga__instr *instr, int at, double *stack, int *top)
   }
 }
 
-/* A function or table of the model in the guise of an operation. */
+/* Evaluates a function or table as an operation. */
 static ga_status call(ga__partials *p, const ga__instr *instr, const double *x, int order, ga_fault *fault)
 {
   double out[6] = {0};
@@ -141,7 +141,7 @@ static ga_status call(ga__partials *p, const ga__instr *instr, const double *x, 
   } else {
     status = ga_table2d_eval(instr->use.table2d, x[0], x[1], order, out, fault);
     for (int i = 0; i < 2; i++) p->d1[i] = out[1 + i];
-    for (int i = 0; i < 3; i++) p->d2[i] = out[3 + i]; /* xx, xy, yy: packed as ga__pair() has it */
+    for (int i = 0; i < 3; i++) p->d2[i] = out[3 + i]; /* xx, xy, yy: packed as by ga__pair() */
   }
   p->f = out[0];
   return status;
@@ -175,8 +175,8 @@ typedef struct jet {
   double a[DIRECTIONS], b, ab[DIRECTIONS];
 } jet;
 
-/* What the variables' jets are. Either rate is given and a_0 = b = rate, ab_0 = rate2: a curve; or direction
- * a_k is that of variable wrt[k], b that of variable wrt_b. */
+/* Derivatives of the variables. Either rate is given and a_0 = b = rate, ab_0 = rate2 (a curve), or
+ * direction a_k is that of variable wrt[k] and b that of variable wrt_b. */
 typedef struct seeds {
   int order, n;
   const int *wrt;
@@ -258,7 +258,7 @@ ga_status ga__apply_value(double *f, const ga__instr *instr, ga_fault *fault)
   return status;
 }
 
-/* Runs the program; without seeds for the value alone. Derivatives d[i] belong to the values f[i]. */
+/* Runs the program; without seeds for the value only. Derivatives d[i] belong to the values f[i]. */
 static ga_status run(double *value, jet *derivatives, const ga_expr *e, const double *x, const seeds *s,
                      ga_fault *fault)
 {

@@ -1,4 +1,4 @@
-/* Faults of evaluations: values outside of the domain, and not finite ones (eval.c). */
+/* Faults of evaluations: operands outside the domain, results that are not finite (eval.c). */
 #ifndef GALPHA_EXPR_FAULT_H
 #define GALPHA_EXPR_FAULT_H
 
@@ -10,7 +10,7 @@ ga_status ga__fault_input(ga_fault *fault, const char *operation, double x);
 /* A value (derivative 0) or derivative that is not finite though x is. */
 ga_status ga__fault_overflow(ga_fault *fault, const char *operation, double x, int derivative);
 
-/* A fault as ga_fault_text() has it, without its column. */
+/* The text of ga_fault_text() without the column. */
 void ga__fault_say(char *text, size_t size, const ga_fault *fault);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions of time: what their kinds have in common. */
+/* Functions of time: common to all kinds. */
 #include "base/base_impl.h"
 #include "expr/breaks.h"
 #include "expr/fault.h"
@@ -83,7 +83,7 @@ static double no_period(const ga_function *f, double from, double to)
   return INFINITY;
 }
 
-/* Between two points a cubic may rise and fall again; what goes through more of them has breaks there. */
+/* Between two points a cubic may rise and fall; at the points there are breaks. */
 static double period_table(const ga_function *f, double from, double to)
 {
   const ga__axis *axis = &f->data.table.axis;
@@ -144,7 +144,7 @@ static ga_status begin(ga_context *ctx, const char *function, const void *opts, 
   return GA_OK;
 }
 
-/* The object of a kind whose data have been checked; they are copied from f. */
+/* Creates a function as a copy of f, whose data have been checked. */
 static ga_status create(ga_context *ctx, const ga_function *f, ga_function **out)
 {
   *out = ga__alloc(ctx, 1, sizeof **out);
@@ -168,7 +168,7 @@ ga_function_expr_opts ga_function_expr_defaults(void)
   return (ga_function_expr_opts){.text = NULL};
 }
 
-/* The caller's symbols with t in front. */
+/* The caller's symbols, preceded by t. */
 static ga_status with_time(ga_context *ctx, const ga_function_expr_opts *opts, ga_symbol **out)
 {
   const ga_symbol time = {.name = "t", .kind = GA_SYMBOL_VARIABLE};

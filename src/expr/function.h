@@ -4,16 +4,17 @@
 
 #include "expr/table.h"
 
-/* The part of a function that differs between kinds. */
+/* One kind of functions. */
 typedef struct ga__function_kind {
-  const char *name; /* for faults */
+  const char *name; /* in messages */
   ga_status (*eval)(const ga_function *f, double t, int order, double out[3], ga_fault *fault);
-  ga__range (*range)(const ga_function *f, double from, double to); /* of its values */
+  ga__range (*range)(const ga_function *f, double from, double to); /* range of its values */
   int (*kinked)(const ga_function *f, double from, double to);      /* 1: a break may lie in (from, to] */
-  double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: it has none */
-  double (*area)(const ga_function *f, double t); /* an integral, NaN: none; NULL: there is no closed form */
-  ga__range (*slope)(const ga_function *f, double from, double to); /* of its derivative; NULL: not known */
-  int made; /* 1: it has data.made, which is freed with it */
+  double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: none */
+  double (*area)(const ga_function *f, double t); /* antiderivative; NaN: none; NULL: no closed form */
+  ga__range (*slope)(const ga_function *f, double from,
+                     double to); /* range of its derivative; NULL: not known */
+  int made;                      /* 1: it owns data.made */
 } ga__function_kind;
 
 struct ga_function {
@@ -32,11 +33,11 @@ struct ga_function {
 
 extern const ga__function_kind ga__kind_motion, ga__kind_wave;
 
-/* A function of a kind of its own; `size` bytes are copied from `made`, which the kind understands. */
+/* A function of another kind, with a copy of the `size` bytes of `made` as its data. */
 ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,
                             ga_function **out);
-const ga__table *ga__function_table(const ga_function *f); /* that it is; NULL: none */
-const ga_expr *ga__function_expr(const ga_function *f);    /* that it is made of, in variable 0; NULL: none */
+const ga__table *ga__function_table(const ga_function *f); /* the table, if it is one; else NULL */
+const ga_expr *ga__function_expr(const ga_function *f);    /* its expression in variable 0; NULL: none */
 ga_status ga__motion_check(ga_context *ctx, const ga_motion_opts *opts);
 ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts);
 /* GA_ERR_ARGUMENT naming the option if one of the n values is not finite. */

@@ -139,7 +139,7 @@ static ga__range range_motion(const ga_function *f, double from, double to)
   const int moves = (to - m->t_start) / m->duration > 0 && (from - m->t_start) / m->duration < 1;
   const double rounding = moves ? 8 * DBL_EPSILON * (fabs(m->from) + fabs(m->to)) : 0;
   double first[3], last[3];
-  eval_motion(f, from, 0, first, NULL); /* every law is monotone, but for rounding */
+  eval_motion(f, from, 0, first, NULL); /* every law is monotone up to rounding */
   eval_motion(f, to, 0, last, NULL);
   return (ga__range){fmin(first[0], last[0]) - rounding, fmax(first[0], last[0]) + rounding};
 }
@@ -156,7 +156,7 @@ static int kinked_motion(const ga_function *f, double from, double to)
   return 0;
 }
 
-/* A law goes there and not back, which is half an oscillation; a straight one has nothing to be missed. */
+/* A motion counts as half an oscillation; a linear one has no period. */
 static double period_motion(const ga_function *f, double from, double to)
 {
   const ga_motion_opts *m = &f->data.motion;
@@ -164,7 +164,7 @@ static double period_motion(const ga_function *f, double from, double to)
   return within && m->law != GA_MOTION_LINEAR ? 2 * m->duration : INFINITY;
 }
 
-/* Every law gets faster up to its middle, and slower from there. */
+/* The velocity of every law rises up to its middle and falls from there. */
 static ga__range slope_motion(const ga_function *f, double from, double to)
 {
   const ga_motion_opts *m = &f->data.motion;
@@ -204,7 +204,8 @@ ga_status ga__wave_check(ga_context *ctx, const ga_wave_opts *opts)
   return status;
 }
 
-/* Turns c = ∫ f dt since t_start, c' = f, c'' = f': f runs linearly over the sweep and stays outside. */
+/* Turns c = ∫ f dt since t_start, c' = f, c'' = f': the frequency f varies linearly during the sweep and is
+ * constant outside. */
 static void turns(double c[3], const ga_wave_opts *w, double t)
 {
   const double f0 = w->frequency, f1 = w->sweep > 0 ? w->frequency_end : f0, T = w->sweep;
@@ -231,7 +232,7 @@ static ga_status eval_wave(const ga_function *f, double t, int order, double out
   (void)order;
   (void)fault;
   turns(c, w, t);
-  /* Whole turns are dropped before multiplying by 2π, which keeps late times accurate. */
+  /* Whole turns are removed before multiplying by 2π, for accuracy at large t. */
   const double angle = w->phase + 2 * GA__PI * fmod(c[0], 1), rate = 2 * GA__PI * c[1];
   out[0] = w->offset + w->amplitude * sin(angle);
   out[1] = w->amplitude * cos(angle) * rate;
@@ -239,8 +240,7 @@ static ga_status eval_wave(const ga_function *f, double t, int order, double out
   return GA_OK;
 }
 
-/* Turns within [from, to]: those at its ends, and at the time at which the frequency of a sweep goes through
- * 0. */
+/* Range of the turns within [from, to]: at its ends, and where the frequency of a sweep is 0. */
 static ga__range range_turns(const ga_wave_opts *w, double from, double to)
 {
   double first[3], last[3], still[3];

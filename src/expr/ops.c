@@ -18,7 +18,7 @@
     (void)u;                                                                                                 \
   }
 
-/* A function of two that is locally constant or linear: value and first derivatives. */
+/* A function of two arguments that is piecewise constant or linear: value and first derivatives. */
 #define FLAT(name, value, first_u, first_v)                                                                  \
   RULE(name)                                                                                                 \
   {                                                                                                          \
@@ -90,7 +90,7 @@ RULE(rule_divide)
   p->d2[ga__pair(1, 1)] = 2 * f / (x[1] * x[1]);
 }
 
-/* a u^b, 0 where a is 0 even if u^b is infinite: x^1 is straight at 0. */
+/* a u^b; 0 if a is 0 even if u^b is infinite, as in derivatives of x^1 at 0. */
 static double scaled_power(double a, double u, double b)
 {
   return a == 0 ? 0 : a * pow(u, b);
@@ -117,7 +117,7 @@ RULE(rule_power)
   }
 }
 
-/* u - v floor(u/v), by way of fmod() which is exact; a zero has v's sign, as other results do. */
+/* u - v floor(u/v), by fmod(), which is exact; a zero has the sign of v, like other results. */
 RULE(rule_mod)
 {
   const double u = x[0], v = x[1];
@@ -183,7 +183,7 @@ static double step_place(const double *x)
   return fmin(fmax((x[0] - x[1]) / (x[3] - x[1]), 0), 1);
 }
 
-/* S'' is 0 outside, where s rests at an end. */
+/* S'' is 0 outside [0, 1], where s is clamped. */
 RULE(rule_step3)
 {
   const double s = step_place(x), inside = s > 0 && s < 1;

@@ -29,7 +29,7 @@ enum { /* binding strengths of operators; 0: a function, called by name */
        GA__BIND_POWER
 };
 
-/* Values from lo to hi; either may be infinite. */
+/* The interval [lo, hi]; either end may be infinite. */
 typedef struct ga__range {
   double lo, hi;
 } ga__range;
@@ -44,15 +44,16 @@ struct ga__op {
   void (*rule)(ga__partials *p, const double *x, int derivatives);
   int (*defined)(const double *x);                          /* NULL: everywhere */
   const char *needs;                                        /* in words, where defined is given */
-  ga__range (*range)(const ga__op *op, const ga__range *x); /* of its values; NULL where rule is NULL */
-  int (*kink)(const ga__range *x); /* 1: a kink or jump may lie within; NULL: there is none */
-  double (*side)(const double *x); /* a number that changes where its value or slope jumps; NULL: never */
-  /* d[arity]: of its derivatives, with its values within f; NULL: it is constant but for jumps */
+  ga__range (*range)(const ga__op *op, const ga__range *x); /* range of its values; NULL if rule is NULL */
+  int (*kink)(const ga__range *x); /* 1: it may have a kink or jump within x; NULL: never */
+  double (*side)(
+      const double *x); /* a number that changes where its value or slope jumps; NULL: it never jumps */
+  /* d[arity]: ranges of its derivatives, its values being within f; NULL: piecewise constant */
   void (*slopes)(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
 };
 
 extern const ga__op ga__ops[];
 extern const int ga__n_ops;
-extern const ga__op ga__op_truth; /* 1 where x is not 0; closes && and || */
+extern const ga__op ga__op_truth; /* 1 if x is not 0; ends && and || */
 
 #endif

@@ -7,14 +7,14 @@
 typedef enum ga__code {
   GA__NUMBER,    /* push number */
   GA__VARIABLE,  /* push x[index] */
-  GA__PARAMETER, /* push number, the present value of slot index */
+  GA__PARAMETER, /* push number, the current value of slot index */
   GA__APPLY,     /* replace the topmost op->arity values by op of them */
   GA__FUNCTION,  /* replace the topmost value by function of it */
   GA__TABLE2D,   /* replace the topmost two by table2d of them */
-  GA__JUMP,      /* go on at index */
-  GA__UNLESS,    /* pop; go on at index if it was 0 */
-  GA__AND,       /* go on at index with 0 if the topmost is 0; else pop */
-  GA__OR         /* go on at index with 1 if the topmost is not 0; else pop */
+  GA__JUMP,      /* jump to index */
+  GA__UNLESS,    /* pop; jump to index if it was 0 */
+  GA__AND,       /* if the top is 0 jump to index, leaving 0; else pop */
+  GA__OR         /* if the top is not 0 jump to index, leaving 1; else pop */
 } ga__code;
 
 typedef struct ga__instr {
@@ -26,7 +26,7 @@ typedef struct ga__instr {
     const ga_function *function;
     const ga_table2d *table2d;
   } use;
-  int start, bytes; /* the piece of text it stands for */
+  int start, bytes; /* its piece of text */
 } ga__instr;
 
 /* Operands of an operation, a function or a table. */
@@ -35,8 +35,8 @@ static inline int ga__arity(const ga__instr *instr)
   return instr->code == GA__APPLY ? instr->use.op->arity : instr->code == GA__TABLE2D ? 2 : 1;
 }
 
-/* One instruction (eval.c): the value that it pushes; the topmost operands replaced by its value; where a
- * jump at `at` leads, by the topmost value, with what it pops or leaves done to the stack. */
+/* One instruction (eval.c). ga__load: the value it pushes. ga__apply_value: replaces the topmost operands
+ * by its value. ga__jump: index of the next instruction after a jump at `at`; pops what it pops. */
 ga_status ga__load(double *value, const ga__instr *instr, const double *x, ga_fault *fault);
 ga_status ga__apply_value(double *f, const ga__instr *instr, ga_fault *fault);
 int ga__jump(const ga__instr *instr, int at, double *stack, int *top);
@@ -48,7 +48,7 @@ struct ga_expr {
   int n_instr;
   int *variable; /* indices, ascending */
   int n_variables;
-  int depth; /* of functions that use functions: 1 + that of the deepest one used */
+  int depth; /* of nested functions: 1 + the depth of the deepest one used */
 };
 
 #endif

@@ -19,7 +19,7 @@ static int contains(const ga__range *r, double x)
   return r->lo <= x && x <= r->hi;
 }
 
-/* Can one of n operands vary? */
+/* Whether one of n operands varies. */
 static int vary(const ga__range *x, int n)
 {
   for (int i = 0; i < n; i++)
@@ -27,12 +27,12 @@ static int vary(const ga__range *x, int n)
   return 0;
 }
 
-/* The hull of two values that rounding may have moved; NaN stands for anything. */
+/* Interval that contains two rounded values; unbounded if one is NaN. */
 static ga__range hull(double a, double b)
 {
   if (isnan(a) || isnan(b)) return WHOLE;
   const double lo = a < b ? a : b, hi = a < b ? b : a;
-  if (lo == hi) return (ga__range){lo, hi}; /* and so it is taken to be in between */
+  if (lo == hi) return (ga__range){lo, hi}; /* equal values at both ends: taken as constant in between */
   return (ga__range){lo - 4 * DBL_EPSILON * fabs(lo), hi + 4 * DBL_EPSILON * fabs(hi)};
 }
 
@@ -53,7 +53,7 @@ ga__range ga__range_join(ga__range a, ga__range b)
   return join(a, b);
 }
 
-/* The operation at numbers; NaN where it is not defined. */
+/* Value of the operation; NaN: undefined. */
 static double at(const ga__op *op, const double *x)
 {
   ga__partials p;
@@ -64,21 +64,21 @@ static double at(const ga__op *op, const double *x)
 
 /* ---- Ranges ---- */
 
-/* A function of one that rises, or falls, wherever it is defined; but for rounding. */
+/* A function of one operand that is monotone on its domain, up to rounding. */
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x)
 {
   const double first = at(op, &x->lo);
   return hull(first, is_point(x) ? first : at(op, &x->hi));
 }
 
-/* The same of one that is not rounded: signs, whole numbers. */
+/* The same without rounding: signs, whole numbers. */
 ga__range ga__range_exact(const ga__op *op, const ga__range *x)
 {
   const double a = at(op, &x->lo), b = at(op, &x->hi);
   return isnan(a) || isnan(b) ? WHOLE : (ga__range){fmin(a, b), fmax(a, b)};
 }
 
-/* The part of x that lies within lo and hi; of what is outside altogether, x itself. */
+/* Intersection of x with [lo, hi]; x itself if it is empty. */
 static ga__range within(const ga__range *x, double lo, double hi)
 {
   return x->hi < lo || x->lo > hi ? *x : (ga__range){fmax(x->lo, lo), fmin(x->hi, hi)};
@@ -104,11 +104,12 @@ ga__range ga__range_log(const ga__op *op, const ga__range *x)
   return isnan(highest) ? WHOLE : (ga__range){-INFINITY, hull(highest, highest).hi};
 }
 
-/* A function that is monotone in each of its operands, at the corners of the box of the first two. */
+/* A function that is monotone in each operand: hull of its values at the corners of the box of the first
+ * two. */
 static ga__range corners(const ga__op *op, const ga__range *x)
 {
   ga__range out = {INFINITY, -INFINITY};
-  const int same = is_point(&x[0]) | is_point(&x[1]) << 1; /* these corners fall together */
+  const int same = is_point(&x[0]) | is_point(&x[1]) << 1; /* these corners coincide */
   for (int i = 0; i < 4; i++) {
     if (i & same) continue;
     const double point[2] = {i & 1 ? x[0].hi : x[0].lo, i & 2 ? x[1].hi : x[1].lo};
@@ -124,7 +125,7 @@ ga__range ga__range_corners(const ga__op *op, const ga__range *x)
   return corners(op, x);
 }
 
-/* The same of what expressions are mostly made of. */
+/* The same for the most frequent operations. */
 ga__range ga__range_sum(const ga__op *op, const ga__range *x)
 {
   (void)op;
@@ -140,7 +141,7 @@ ga__range ga__range_difference(const ga__op *op, const ga__range *x)
 ga__range ga__range_product(const ga__op *op, const ga__range *x)
 {
   (void)op;
-  for (int i = 0; i < 2; i++) /* 0 times what is unbounded is 0, of either sign */
+  for (int i = 0; i < 2; i++) /* 0 times an unbounded factor is 0 */
     if (x[i].lo == 0 && x[i].hi == 0) return (ga__range){-0.0, 0.0};
   const double a = x[0].lo * x[1].lo, b = x[0].lo * x[1].hi, c = x[0].hi * x[1].lo, d = x[0].hi * x[1].hi;
   return hull_of_four(a, b, c, d);
@@ -153,7 +154,7 @@ ga__range ga__range_quotient(const ga__op *op, const ga__range *x)
   return hull_of_four(x[0].lo / x[1].lo, x[0].lo / x[1].hi, x[0].hi / x[1].lo, x[0].hi / x[1].hi);
 }
 
-/* 1 or 0, by two numbers whose order decides. */
+/* Comparisons: 1, 0, or both. */
 ga__range ga__range_compare(const ga__op *op, const ga__range *x)
 {
   const double far[2] = {x[0].lo, x[1].hi}, near[2] = {x[0].hi, x[1].lo};
@@ -169,15 +170,15 @@ ga__range ga__range_equal(const ga__op *op, const ga__range *x)
   return apart || points ? (ga__range){f, f} : (ga__range){0, 1};
 }
 
-/* Is it 0? By an operand that is a number or none. */
+/* Truth value of the operand. */
 ga__range ga__range_truth(const ga__op *op, const ga__range *x)
 {
   const double f = at(op, &x->lo);
   return is_point(x) || !contains(x, 0) ? (ga__range){f, f} : (ga__range){0, 1};
 }
 
-/* Is there an integer k with first + k period in x? */
-static int meets(const ga__range *x, double first, double period)
+/* Whether x contains first + k period for an integer k. */
+static int contains_phase(const ga__range *x, double first, double period)
 {
   if (!isfinite(x->lo) || !isfinite(x->hi)) return 1;
   const double slack = 8 * DBL_EPSILON * fmax(fabs(x->lo), fabs(x->hi));
@@ -188,8 +189,8 @@ ga__range ga__range_wave(ga__range ends, const ga__range *x, double top)
 {
   if (!isfinite(x->lo) || !isfinite(x->hi)) return (ga__range){-1, 1};
   if (is_point(x)) return ends;
-  if (meets(x, top, 2 * GA__PI)) ends.hi = 1;
-  if (meets(x, top + GA__PI, 2 * GA__PI)) ends.lo = -1;
+  if (contains_phase(x, top, 2 * GA__PI)) ends.hi = 1;
+  if (contains_phase(x, top + GA__PI, 2 * GA__PI)) ends.lo = -1;
   return ends;
 }
 
@@ -205,10 +206,10 @@ ga__range ga__range_cos(const ga__op *op, const ga__range *x)
 
 ga__range ga__range_tan(const ga__op *op, const ga__range *x)
 {
-  return meets(x, 0.5 * GA__PI, GA__PI) ? WHOLE : ga__range_monotone(op, x);
+  return contains_phase(x, 0.5 * GA__PI, GA__PI) ? WHOLE : ga__range_monotone(op, x);
 }
 
-/* A function that falls up to 0 and rises from there. */
+/* A function that falls up to 0 and rises beyond. */
 ga__range ga__range_even(const ga__op *op, const ga__range *x)
 {
   const double zero = 0;
@@ -217,7 +218,7 @@ ga__range ga__range_even(const ga__op *op, const ga__range *x)
   return out;
 }
 
-/* Squares are what powers mostly are; wider than what pow() may differ by. */
+/* Squares, the most frequent powers; widened by more than the error of pow(). */
 static ga__range square(const ga__range *u)
 {
   const double a = u->lo * u->lo, b = u->hi * u->hi, least = a < b ? a : b, most = a < b ? b : a;
@@ -328,7 +329,7 @@ int ga__kink_ceil(const ga__range *x)
   return ceil(x->lo) != ceil(x->hi);
 }
 
-/* Where the quotient, as rounding may have moved it, goes through a whole number. */
+/* Whether the quotient, with rounding, passes an integer. */
 int ga__kink_mod(const ga__range *x)
 {
   double lo = INFINITY, hi = -INFINITY;
@@ -343,7 +344,7 @@ int ga__kink_mod(const ga__range *x)
 
 int ga__kink_pole(const ga__range *x)
 {
-  return vary(x, 1) && meets(x, 0.5 * GA__PI, GA__PI);
+  return vary(x, 1) && contains_phase(x, 0.5 * GA__PI, GA__PI);
 }
 
 int ga__kink_divisor(const ga__range *x)
@@ -351,7 +352,7 @@ int ga__kink_divisor(const ga__range *x)
   return contains(&x[1], 0) && vary(x + 1, 1);
 }
 
-/* At 0, unless the exponent is a whole number that is not negative. */
+/* At 0, unless the exponent is a non-negative integer. */
 int ga__kink_power(const ga__range *x)
 {
   const int whole = is_point(&x[1]) && x[1].lo == floor(x[1].lo) && x[1].lo >= 0;

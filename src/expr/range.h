@@ -4,7 +4,7 @@
 
 #include "expr/ops.h"
 
-ga__range ga__range_join(ga__range a, ga__range b); /* the least range that contains both */
+ga__range ga__range_join(ga__range a, ga__range b); /* smallest interval that contains both */
 ga__range ga__range_monotone(const ga__op *op, const ga__range *x);
 ga__range ga__range_exact(const ga__op *op, const ga__range *x);
 ga__range ga__range_corners(const ga__op *op, const ga__range *x);
@@ -20,7 +20,8 @@ ga__range ga__range_sqrt(const ga__op *op, const ga__range *x);
 ga__range ga__range_log(const ga__op *op, const ga__range *x);
 ga__range ga__range_sin(const ga__op *op, const ga__range *x);
 ga__range ga__range_cos(const ga__op *op, const ga__range *x);
-/* Of a sine while its phase goes through x, with those at the ends of it; `top`: a phase at which it is 1. */
+/* Range of a sine for phases in x; `ends`: hull of its values at the ends; `top`: a phase at which it is 1.
+ */
 ga__range ga__range_wave(ga__range ends, const ga__range *x, double top);
 ga__range ga__range_tan(const ga__op *op, const ga__range *x);
 ga__range ga__range_even(const ga__op *op, const ga__range *x);

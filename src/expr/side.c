@@ -1,5 +1,5 @@
-/* On which side of their jumps and corners expressions are: the outcomes of comparisons and of other
- * operations that jump, put into one number, which is the same for as long as the value is smooth. */
+/* Sides of expressions: the results of comparisons and of other operations that jump, hashed into one
+ * number, which is constant while the value is smooth. */
 #include "expr/function.h"
 #include "expr/program.h"
 #include "expr/side.h"

@@ -1,8 +1,8 @@
-/* On which side of their jumps and corners operations are, and sides mixed into one number (side.c). */
+/* Sides of operations with respect to their jumps and corners, and their hash (side.c). */
 #ifndef GALPHA_EXPR_SIDE_H
 #define GALPHA_EXPR_SIDE_H
 
-/* Mixes a number into *side (FNV-1a, word by word), so that one that differs changes high bits too. */
+/* Adds a number to the hash *side (FNV-1a by words), so that a difference changes high bits too. */
 static inline void ga__mix_side(unsigned *side, int number)
 {
   *side = (*side ^ (unsigned)number) * 16777619u;

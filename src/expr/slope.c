@@ -32,7 +32,7 @@ static ga__range wider(ga__range r)
   return (ga__range){r.lo - 4 * DBL_EPSILON * fabs(r.lo), r.hi + 4 * DBL_EPSILON * fabs(r.hi)};
 }
 
-/* a b for a number a; 0 times what is unbounded is 0. */
+/* a b for a number a; 0 times an unbounded range is 0. */
 static ga__range scaled(double a, ga__range b)
 {
   const double u = a * b.lo, v = a * b.hi;
@@ -65,7 +65,7 @@ static ga__range squared(ga__range a)
 
 /* ---- Columns of the table ---- */
 
-/* Joins the derivatives at a point; those that do not exist are unbounded. */
+/* Extends d by the derivatives at a point; undefined ones are unbounded. */
 static void join_at(const ga__op *op, const double *x, ga__range *d)
 {
   ga__partials p = {0};
@@ -181,7 +181,7 @@ static ga__range slope_of_base(const ga__op *op, ga__range u, double v, const ga
   }
   if (u.lo <= 0 && !(whole && (v >= 0 || !zero)) && !(u.lo >= 0 && v >= 1)) return WHOLE;
   for (int i = 0; i < 2 + zero; i++) {
-    ga__range one[2] = {d, ZERO}; /* that by v does not exist for u < 0, and is not asked for */
+    ga__range one[2] = {d, ZERO}; /* the derivative by v does not exist for u < 0 and is not needed */
     join_at(op, at[i], one);
     d = one[0];
   }
@@ -230,7 +230,8 @@ void ga__slopes_atan2(const ga__op *op, const ga__range *x, const ga__range *f, 
   d[1] = whole ? WHOLE : divide_positive(minus, r2);
 }
 
-/* step(x, x0, y0, x1, y1) with numbers but for x: largest in the middle, and the less the farther from it. */
+/* step(x, x0, y0, x1, y1) with all but x constant: the slope is largest in the middle and decreases from
+ * there. */
 void ga__slopes_step(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d)
 {
   const double middle = x[1].lo + 0.5 * (x[3].lo - x[1].lo);
@@ -261,7 +262,7 @@ static int moves(const ga__range *rate)
   return rate->lo != 0 || rate->hi != 0;
 }
 
-/* Slopes of an instruction; those of jumps are unbounded. */
+/* Slopes of an instruction; at jumps unbounded. */
 static void slopes_of(const ga__instr *instr, const ga__range *x, const ga__range *f, ga__range *d)
 {
   for (int i = 0; i < ga__arity(instr); i++) d[i] = WHOLE;
@@ -271,7 +272,7 @@ static void slopes_of(const ga__instr *instr, const ga__range *x, const ga__rang
     d[0] = slope_of_function(instr->use.function, x->lo, x->hi);
 }
 
-/* Σ d_i · rate_i over the operands that move; what does not change has none, whatever its operands do. */
+/* Σ d_i · rate_i over the operands that change; 0 if the value is constant. */
 ga__range ga__rate_of(const ga__instr *instr, const ga__range *x, const ga__range *rate, const ga__range *f)
 {
   const int n = ga__arity(instr);

@@ -22,7 +22,7 @@ void ga__slopes_hypot(const ga__op *op, const ga__range *x, const ga__range *f, 
 void ga__slopes_atan2(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
 void ga__slopes_step(const ga__op *op, const ga__range *x, const ga__range *f, ga__range *d);
 
-/* The rate of an instruction's value within f, from those of its operands, which are within x (slope.c). */
+/* Rate of an instruction's value (within f) from the rates of its operands (within x). */
 ga__range ga__rate_of(const ga__instr *instr, const ga__range *x, const ga__range *rate, const ga__range *f);
 
 #endif

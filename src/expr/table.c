@@ -88,8 +88,8 @@ static double end_slope(double h, double h_next, double d, double d_next)
   return d + h * (d - d_next) / (h + h_next);
 }
 
-/* Fritsch and Carlson, SIAM J. Numer. Anal. 17 (1980): slopes of parabolas through neighbours, 0 at extrema;
- * then (α, β) = slopes over the chord's is drawn back into the circle of radius 3. */
+/* Fritsch and Carlson, SIAM J. Numer. Anal. 17 (1980): slopes of parabolas through neighbours, 0 at
+ * extrema; then (α, β), slopes over the chord's slope, are limited to the circle of radius 3. */
 void ga__slopes_monotone(double *slope, const double *x, const double *y, int n)
 {
   double h = x[1] - x[0], d = (y[1] - y[0]) / h;
@@ -210,8 +210,8 @@ static ga_status check_table(ga_context *ctx, const ga_table_opts *opts)
   return status;
 }
 
-/* 1: cell i has the same value everywhere, which is then given exactly: weighted by 1 − s and s, a value of 1
- * may come out below 1, on the other side of a jump. */
+/* 1: cell i is constant, and its value is returned exactly: with weights 1 − s and s, a value of 1 could
+ * come out below 1, on the other side of a jump. */
 static int is_flat(const ga__table *table, int i)
 {
   return table->y[i] == table->y[i + 1] && table->slope[i] == 0 && table->slope[i + 1] == 0;
@@ -223,7 +223,7 @@ double ga__table_value(const ga__table *table, int i, const double w[4])
   return w[0] * table->y[i] + w[1] * table->slope[i] + w[2] * table->y[i + 1] + w[3] * table->slope[i + 1];
 }
 
-/* The rounding of a value of cell i: of its largest terms, with some to spare. */
+/* Bound of the rounding error of a value in cell i, from its largest terms. */
 static double cell_rounding(const ga__table *table, int i)
 {
   const double h = table->axis.x[i + 1] - table->axis.x[i];
@@ -307,10 +307,10 @@ ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table
   return GA_OK;
 }
 
-enum { MOST_CELLS = 32 }; /* of more, the range of the whole table is good enough, and slopes are not known */
+enum { MOST_CELLS = 32 }; /* for more cells the range of the whole table is used, and slopes are not known */
 
-/* Values from `from` to `to`, both on one side of all points, where a table is constant or straight, or has
- * none. */
+/* Range of values from `from` to `to`, both before or behind all points, where a table is constant, linear
+ * or undefined. */
 static ga__range outside_range(const ga__table *table, double from, double to)
 {
   ga__range out = {INFINITY, -INFINITY};
@@ -319,7 +319,7 @@ static ga__range outside_range(const ga__table *table, double from, double to)
     const int i = ga__axis_weights(w, &table->axis, k ? to : from);
     if (i < 0) return (ga__range){-INFINITY, INFINITY};
     const double y = ga__table_value(table, i, w[0]), h = table->axis.x[i + 1] - table->axis.x[i];
-    const double far = fabs(k ? to - table->axis.x[i] : from - table->axis.x[i]) / h; /* in cells */
+    const double far = fabs(k ? to - table->axis.x[i] : from - table->axis.x[i]) / h; /* distance in cells */
     const int straight = w[1][0] != 0 || w[1][1] != 0 || w[1][2] != 0 || w[1][3] != 0;
     const double rounding = straight ? (1 + far) * cell_rounding(table, i) : 0;
     out = ga__range_join(out, (ga__range){y - rounding, y + rounding});
@@ -379,7 +379,7 @@ ga__range ga__table_slope(const ga__table *table, double from, double to)
   return out;
 }
 
-/* Beyond its ends a table goes on straight, with the value y or also the slope that it has there. */
+/* Beyond its ends a table is constant or linear, with the value or also the slope of the end. */
 double ga__table_area(const ga__table *table, double x)
 {
   const ga__axis *axis = &table->axis;
@@ -420,7 +420,7 @@ ga_table2d_opts ga_table2d_defaults(void)
 
 static ga_status check_table2d(ga_context *ctx, const ga_table2d_opts *opts)
 {
-  enum { MOST = 2147483647 }; /* numbers of all nodes: their places are int */
+  enum { MOST = 2147483647 }; /* limit of the numbers of all nodes: indices are int */
   ga_status status = check_count(ctx, what, "nx", opts->nx);
   if (!status) status = check_count(ctx, what, "ny", opts->ny);
   if (!status && opts->nx > MOST / NODE / opts->ny) {
@@ -445,7 +445,7 @@ static ga_status check_table2d(ga_context *ctx, const ga_table2d_opts *opts)
   return status;
 }
 
-/* Slopes along one axis of the numbers at place `from` of the nodes, into place `to`, line by line. */
+/* Slopes along one axis of component `from` of the nodes, into component `to`, line by line. */
 static void fill_slopes(ga_table2d *t, int along_x, int from, int to, double *work)
 {
   const ga__axis *axis = along_x ? &t->x : &t->y;
@@ -508,7 +508,7 @@ void ga_table2d_destroy(ga_table2d **table)
   *table = NULL;
 }
 
-/* Weights of an axis at x, with what can go wrong. */
+/* Weights of an axis at x, with its fault. */
 static ga_status weigh(double w[3][4], int *cell, const ga__axis *axis, double x, ga_fault *fault)
 {
   if (!isfinite(x)) return ga__fault_input(fault, "argument of the 2-D table", x);
@@ -516,8 +516,7 @@ static ga_status weigh(double w[3][4], int *cell, const ga__axis *axis, double x
   return *cell >= 0 ? GA_OK : ga__fault_range(fault, what, x, axis->x[0], axis->x[axis->n - 1]);
 }
 
-/* 1: the cell has the same value everywhere, which is then given exactly, as that of tables of one variable.
- */
+/* 1: the cell is constant, and its value is returned exactly, as in tables of one variable. */
 static int is_flat2d(const ga_table2d *t, int i, int j)
 {
   const double *first = t->node + (i * t->y.n + j) * NODE;
@@ -528,7 +527,7 @@ static int is_flat2d(const ga_table2d *t, int i, int j)
   return 1;
 }
 
-/* Sum of the sizes of the terms of a value in the cell at x and y, both within h of its ends. */
+/* Sum of the absolute values of the terms of a value in the cell at x and y. */
 static double size_of_terms(const ga_table2d *t, double x, double y)
 {
   const int i = ga__axis_cell(&t->x, x), j = ga__axis_cell(&t->y, y);
@@ -592,8 +591,8 @@ int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__ran
 
 enum { MOST_LINES = 32 }; /* pieces that a range is divided into along one axis */
 
-/* The ends of the range, as far as the table has values of its own there, and the axis's points between them;
- * how many these are, 0: too many, or none has a value. */
+/* The ends of the range, limited to the table, and the axis's points between them. Returns their number; 0:
+ * too many, or outside the table. */
 static int lines_within(const ga__axis *axis, const ga__range *r, double *at)
 {
   const double first = axis->x[0], last = axis->x[axis->n - 1];
@@ -612,8 +611,8 @@ static int lines_within(const ga__axis *axis, const ga__range *r, double *at)
   return n;
 }
 
-/* One piece, x[0] to x[1] and y[0] to y[1]: the surface stays within its Bézier net, which of linear
- * interpolation is the corners alone. */
+/* One piece, x[0] to x[1] and y[0] to y[1]: the surface is within its Bézier net; for linear interpolation
+ * within its corners. */
 static int join_piece(ga__range *out, const ga_table2d *t, const double *x, const double *y)
 {
   const double third_x = t->x.cubic ? (x[1] - x[0]) / 3 : 0, third_y = t->y.cubic ? (y[1] - y[0]) / 3 : 0;

@@ -4,7 +4,7 @@
 
 #include "expr/ops.h"
 
-/* Points on an axis with what happens outside. */
+/* Points on an axis, and the extrapolation beyond them. */
 typedef struct ga__axis {
   int n;
   double *x;
@@ -28,8 +28,8 @@ ga_status ga__check_choice(ga_context *ctx, const char *what, const char *option
 typedef struct ga__table {
   ga__axis axis;
   double *y, *slope;
-  double *area;  /* under it from its first point on, at all of them */
-  ga__range all; /* of its values, between its first and last point */
+  double *area;  /* [n] integral from the first point to each point */
+  ga__range all; /* range of its values between its first and last point */
 } ga__table;
 
 /* 1: one of the axis's points lies in (from, to]. */
@@ -38,10 +38,12 @@ int ga__axis_meets(const ga__axis *axis, double from, double to);
 int ga__axis_cell(const ga__axis *axis, double x);
 /* A number that changes where x passes a corner of the interpolant: the cell, or the side outside. */
 int ga__axis_side(const ga__axis *axis, double x);
-double ga__table_value(const ga__table *table, int i, const double w[4]); /* of cell i, by its weights */
+double ga__table_value(const ga__table *table, int i,
+                       const double w[4]); /* value in cell i, by its weights */
 ga__range ga__table_range(const ga__table *table, double from, double to);
-ga__range ga__table_slope(const ga__table *table, double from, double to); /* of its derivative */
-double ga__table_area(const ga__table *table, double x); /* from its first point to x; NaN: it ends before */
+ga__range ga__table_slope(const ga__table *table, double from, double to); /* range of its derivative */
+double ga__table_area(const ga__table *table,
+                      double x); /* integral from its first point to x; NaN: x is outside */
 void ga__table2d_side(const ga_table2d *table, double x, double y, int side[2]);
 int ga__table2d_meets(const ga_table2d *table, const ga__range *x, const ga__range *y);
 ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const ga__range *y);

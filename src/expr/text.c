@@ -1,4 +1,4 @@
-/* Reading texts: what is wrong where, numbers, and names that are nearly right. */
+/* Reading of texts: errors with their place, numbers, and the nearest valid name. */
 #include "base/base_impl.h"
 #include "expr/text.h"
 #include <math.h>
@@ -22,7 +22,7 @@ int ga__skip_space(const char *text, int at)
   return at;
 }
 
-/* Bytes 10xxxxxx go on with a UTF-8 character. */
+/* Whether c is a continuation byte of UTF-8, 10xxxxxx. */
 static int continues(char c)
 {
   return ((unsigned char)c & 0xC0u) == 0x80u;
@@ -51,7 +51,7 @@ void ga__copy_piece(char *to, size_t size, const char *piece, size_t bytes)
   if (n < bytes) memcpy(to + n, mark, sizeof mark);
 }
 
-/* Tells both the caller's struct and the context. */
+/* Stores the error in the caller's struct and in the context. */
 static ga_status refuse_piece(const ga__source *source, int start, int bytes, ga_reason reason,
                               const char *expected, const char *nearest, const char *problem)
 {
@@ -151,7 +151,7 @@ int ga__number_length(const char *text)
   return n;
 }
 
-/* strtod() reads the decimal point of the locale: it is what stands between the digits of 1.5. */
+/* strtod() expects the decimal point of the locale: that which snprintf() writes for 1.5. */
 ga_status ga__read_number(double *value, const ga__source *source, int start, int bytes)
 {
   enum { LONGEST = 300 };
@@ -183,7 +183,7 @@ ga_status ga__read_number(double *value, const ga__source *source, int start, in
 
 /* ---- Names that are nearly right ---- */
 
-enum { EDIT = 2 * GA_TEXT_PIECE }; /* more than all letters in the wrong case */
+enum { EDIT = 2 * GA_TEXT_PIECE }; /* larger than the cost of all letters in the wrong case */
 
 int ga__lower(char c)
 {
@@ -219,10 +219,10 @@ void ga__nearest_try(ga__nearest *nearest, const char *name)
 {
   const size_t bytes = strlen(name);
   if (nearest->bytes >= GA_TEXT_PIECE || bytes >= GA_TEXT_PIECE || bytes == 0) return;
-  /* One edit in three letters, and letters in the wrong case as many as there are. */
+  /* One edit per three letters is allowed, and any number of letters in the wrong case. */
   const int allowed = EDIT * (nearest->bytes < 3 ? 1 : nearest->bytes / 3) + nearest->bytes;
   const int longer = (int)bytes - nearest->bytes,
-            edits = EDIT * (longer < 0 ? -longer : longer); /* at the least */
+            edits = EDIT * (longer < 0 ? -longer : longer); /* lower bound */
   if (edits > allowed || (nearest->name[0] && edits >= nearest->distance)) return;
   const int found = distance(nearest->word, nearest->bytes, name, (int)bytes);
   /* A name that shares no letter is not similar, however short. */

@@ -13,7 +13,7 @@ typedef struct ga__time_signal {
 } ga__time_signal;
 
 ga_status ga__time_signal_eval(const ga__time_signal *c, double t, int order, double out[3], ga_fault *fault);
-/* 1: it stays within [*least, *most] while t goes through [from, to]. */
+/* 1: it stays within [*least, *most] for t in [from, to]. */
 int ga__time_signal_bounds(const ga__time_signal *c, double from, double to, double *least, double *most);
 
 /* While variables stay within lo and hi, indexed like values at evaluation, and change at rates within
@@ -22,11 +22,11 @@ int ga__time_signal_bounds(const ga__time_signal *c, double from, double to, dou
  * jump; 0: neither (breaks.c). */
 int ga__expr_rate(const ga_expr *e, const double *lo, const double *hi, const double *rate_lo,
                   const double *rate_hi, double range[2], double rate[2]);
-/* 1: the rate of a function by its variable is within least and most (slope.c). */
+/* 1: the derivative of a function is within [least, most] (slope.c). */
 int ga__function_rate(const ga_function *f, double from, double to, double *least, double *most);
 
-/* An expression whose variables go along x, indexed like values at evaluation. As ga_expr_next_break() and
- * ga_expr_period() (breaks.c). */
+/* An expression with variables x as functions of time, indexed like values at evaluation. As
+ * ga_expr_next_break() and ga_expr_period() (breaks.c). */
 ga_status ga__expr_next_break_along(const ga_expr *e, const ga__time_signal *x, double t, double until,
                                     ga_break *out);
 double ga__expr_period_along(const ga_expr *e, const ga__time_signal *x, double from, double to);

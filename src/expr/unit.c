@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A unit is num/den of what `of` says; the base units, which come first in the order of ga_dimension, say
- * nothing. */
+/* A unit is num/den times `of`; `of` is empty for base units, which come first, in the order of
+ * ga_dimension. */
 typedef struct unit_row {
   const char *name;
   double num, den;
   const char *of;
-  int prefixes; /* takes k, M, m, ... */
+  int prefixes; /* 1: may have a prefix k, M, m, ... */
   double offset;
 } unit_row;
 
@@ -94,7 +94,7 @@ static const struct prefix {
                 {"G", 9},  {"T", 12},  {"P", 15},  {"E", 18},  {"Z", 21},  {"Y", 24}};
 enum { N_PREFIXES = sizeof prefixes / sizeof prefixes[0] };
 
-/* Quantities that have a name, for messages. */
+/* Names of quantities, for messages. */
 static const struct quantity_name {
   const char *name, *unit;
 } quantity_names[] = {
@@ -161,7 +161,7 @@ static int multiply(ga__unit *a, const ga__unit *b, int power)
 
 /* ---- The table ---- */
 
-/* What may belong to the name of a unit: letters, %, and the characters beyond ASCII but · ² ³. */
+/* Length of the name of a unit: letters, %, and non-ASCII characters except · ² ³. */
 static int unit_name_length(const char *text)
 {
   static const char *const not_names[] = {"·", "²", "³"};
@@ -187,7 +187,7 @@ static const unit_row *find_row(const char *name, int bytes, int with_prefix)
   return NULL;
 }
 
-/* The whole name first, so that min is a minute and not a milli-inch; then with a prefix. */
+/* First the whole name, so that min is a minute and not a milli-inch; then with a prefix. */
 static const unit_row *find_unit(const char *name, int bytes, int *power)
 {
   const unit_row *row = find_row(name, bytes, 0);
@@ -204,9 +204,7 @@ static const unit_row *find_unit(const char *name, int bytes, int *power)
 
 /* ---- Names that are not those of units ---- */
 
-/* What people and other programs write, also with an s at its end and in any case, and the unit that is
- * meant.
- */
+/* Common spellings of other programs, in any case and also with an s at the end, and the unit meant. */
 static const struct spelling {
   const char *word, *unit;
 } spellings[] = {
@@ -238,7 +236,7 @@ static int same_word(const char *text, int bytes, const char *word)
   return 1;
 }
 
-/* The unit that is meant by a word; NULL: it is no such word. */
+/* The unit meant by such a spelling; NULL: none. */
 static const char *find_spelling(const char *text, int bytes)
 {
   const int plural = bytes > 2 && ga__lower(text[bytes - 1]) == 's';
@@ -249,7 +247,7 @@ static const char *find_spelling(const char *text, int bytes)
   return NULL;
 }
 
-/* The unit whose name it is but for capital letters; NULL: there is none. */
+/* The unit of this name in another case; NULL: none. */
 static const char *find_by_case(const char *text, int bytes)
 {
   for (int i = 0; i < N_UNITS; i++)
@@ -257,15 +255,15 @@ static const char *find_by_case(const char *text, int bytes)
   return NULL;
 }
 
-/* Units of one dimension, of which nobody makes a product: µmm, kgg. */
+/* Units of the same dimension, whose product is unlikely: µmm, kgg. */
 static int are_alike(const unit_row *one, const unit_row *other)
 {
   return one == other || (one->of && strcmp(one->of, other->name) == 0) ||
          (other->of && strcmp(other->of, one->name) == 0);
 }
 
-/* Nm, kNm, Nmm, Ns: where between two units there should be a sign; 0: nowhere. Not behind a K or C, which
- * are kilo and centi, written wrongly, rather than kelvin and coulomb. */
+/* Nm, kNm, Nmm, Ns: where a sign between two units is missing; 0: nowhere. Not behind K or C, which are
+ * wrongly written kilo and centi rather than kelvin and coulomb. */
 static int find_split(const char *text, int bytes)
 {
   int power = 0;
@@ -277,12 +275,12 @@ static int find_split(const char *text, int bytes)
   return 0;
 }
 
-/* The unit that the name is most similar to, without prefixes or with those that one meets. */
+/* The unit most similar to the name, without a prefix or with a common one. */
 static void find_similar(ga__nearest *nearest)
 {
   enum { USUAL = 9 };
   char name[GA_TEXT_PIECE];
-  for (int i = 0; i < N_UNITS; i++) ga__nearest_try(nearest, units[i].name); /* rather 'Pa' than 'das' */
+  for (int i = 0; i < N_UNITS; i++) ga__nearest_try(nearest, units[i].name); /* prefer 'Pa' to 'das' */
   for (int i = 0; i < N_UNITS; i++) {
     for (int k = 0; k < N_PREFIXES && units[i].prefixes; k++) {
       if (abs(prefixes[k].power) > USUAL) continue;
@@ -317,7 +315,7 @@ static ga_status unknown_unit(const ga__source *source, int start, int bytes)
 
 static ga_status read_product(ga__unit *unit, const ga__source *source, int *at, int nesting);
 
-/* A name of the table with or without prefix. What it is made of is read in the same way. */
+/* A name of the table with or without prefix; its definition is read in the same way. */
 static ga_status read_name(ga__unit *unit, const ga__source *source, int *at)
 {
   const int start = *at, bytes = unit_name_length(source->text + start);
@@ -326,7 +324,7 @@ static ga_status read_name(ga__unit *unit, const ga__source *source, int *at)
     return ga__text_fail(source, start - 1, 2, "a power such as ^2", NULL, "'**' is no sign between units");
   if (bytes == 0) {
     return ga__text_fail(source, start, source->text[start] ? 1 : 0, "a unit", NULL,
-                         source->text[start] ? "this is no unit" : "the text ends too early");
+                         source->text[start] ? "this is not a unit" : "the text ends too early");
   }
   const unit_row *row = find_unit(source->text + start, bytes, &power);
   if (!row) return unknown_unit(source, start, bytes);
@@ -366,7 +364,7 @@ static ga_status read_power(int *power, const ga__source *source, int *at)
   i += minus;
   if (!ga__is_digit(text[i]) || ga__is_digit(text[i + 1]) || text[i + 1] == '.') {
     return ga__text_fail(source, i, text[i] ? ga__number_length(text + i) + !ga__is_digit(text[i]) : 0,
-                         "a whole number from -9 to 9", NULL, "this is no power");
+                         "a whole number from -9 to 9", NULL, "this is not a power");
   }
   *power = minus ? -(text[i] - '0') : text[i] - '0';
   *at = i + 1;
@@ -432,7 +430,7 @@ static ga_status read_product(ga__unit *unit, const ga__source *source, int *at,
     if (!multiply(unit, &factor, sign * power)) {
       return ga__text_fail(source, start, *at - start, NULL, NULL, "the unit is too large or too small");
     }
-    /* Only alone is 20 degC a temperature; in W/degC it is a difference. */
+    /* 20 degC alone is a temperature; in W/degC it is a difference. */
     unit->offset = factors++ == 0 && power == 1 ? factor.offset : 0;
     sign = read_sign(source->text, at, &by_space);
     divided |= sign < 0;
@@ -464,7 +462,7 @@ static int same_dimension(const ga_dimension *a, const ga_dimension *b)
   return memcmp(a->power, b->power, sizeof a->power) == 0;
 }
 
-/* m^2*kg/s^3: positive powers first, then the others, each after a stroke. */
+/* m^2*kg/s^3: positive powers first, then the others, each after a slash. */
 static void base_units_text(char *text, size_t size, const ga_dimension *dimension)
 {
   size_t used = 0;
@@ -543,7 +541,7 @@ ga_status ga_unit_parse(ga_context *ctx, const char *text, double *factor, ga_di
   return GA_OK;
 }
 
-/* Sign, number and, where something follows, its unit; *unit_at is where the unit begins or would. */
+/* Sign, number and optional unit; *unit_at: where the unit begins or would begin. */
 static ga_status read_quantity(const ga__source *source, double *value, ga__unit *unit, int *unit_at)
 {
   const char *text = source->text;
@@ -554,7 +552,7 @@ static ga_status read_quantity(const ga__source *source, double *value, ga__unit
   if (bytes == 0) {
     const int rest = (int)strlen(text + at);
     return ga__text_fail(source, at, rest, "a number, then a unit", NULL,
-                         rest ? "this is no number" : "there is nothing to read");
+                         rest ? "this is not a number" : "there is nothing to read");
   }
   ga_status status = ga__read_number(value, source, at, bytes);
   if (status) return status;

@@ -6,11 +6,11 @@
 
 typedef struct ga__unit {
   double num, den; /* value in SI units is num/den; kept apart so that 12 mm is 12/1000 to the last bit */
-  double offset;   /* [K] of degC standing alone */
+  double offset;   /* [K] of degC without other units */
   ga_dimension dimension;
 } ga__unit;
 
-/* Reads a unit from *at on, up to what cannot belong to it, and moves *at there. */
+/* Reads a unit at *at and moves *at behind it. */
 ga_status ga__unit_read(ga__unit *unit, const ga__source *source, int *at);
 static inline double ga__unit_apply(const ga__unit *unit, double number)
 {

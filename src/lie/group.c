@@ -1,4 +1,4 @@
-/* The product of factors: creation, and the loops that hand each part its piece. */
+/* Products of groups: creation, and loops over their parts. */
 #include "lie/lie_impl.h"
 #include "base/base_impl.h"
 #include <limits.h>
@@ -20,9 +20,9 @@ struct ga_group {
   const ga__part **block; /* the parts that have a block */
 };
 
-/* What each kind of factor is made of: one part, or R³ and one part. */
+/* The parts of each kind of factor: one, or R³ and one more. */
 typedef struct recipe {
-  const ga__kind *part; /* of the factor's own n for GA_RN */
+  const ga__kind *part; /* for GA_RN of the factor's own n */
   int has_point;        /* R³ comes before it */
 } recipe;
 
@@ -56,7 +56,7 @@ static ga_status check_arguments(ga_context *ctx, int n_factors, const ga_factor
 {
   if (n_factors < 0) return ga__refuse_number(ctx, "group", "n_factors", n_factors, ">= 0");
   if (n_factors > 0 && !factors) return ga__refuse_missing(ctx, "group", "n_factors", n_factors, "factors");
-  /* Looked at after every factor, so that long long cannot overflow. */
+  /* Checked after every factor, so that long long cannot overflow. */
   long long length = 0, packed = 0;
   for (int i = 0; i < n_factors; i++) {
     const ga_status status = check_factor(ctx, i, &factors[i]);
@@ -74,7 +74,7 @@ static ga_status check_arguments(ga_context *ctx, int n_factors, const ga_factor
   return GA_OK;
 }
 
-/* Neighbouring R^n become one part: thousands of points cost one loop. */
+/* Adjacent R^n become one part: thousands of points are one loop. */
 static void append_part(ga_group *g, const ga__kind *kind, int n, ga_side side)
 {
   const int nq = kind == &ga__kind_rn ? n : kind->nq, nv = kind == &ga__kind_rn ? n : kind->nv;
@@ -153,7 +153,7 @@ int ga_group_n_factors(const ga_group *g)
   return g->n_factors;
 }
 
-/* A factor that is not there is an R^0 at the start. */
+/* An index out of range gives R^0 at the beginning. */
 ga_factor ga_group_factor(const ga_group *g, int i, int *q_start, int *v_start)
 {
   static const placed_factor none = {{GA_RN, 0, GA_LEFT}, 0, 0};
@@ -169,7 +169,7 @@ int ga_group_n_blocks(const ga_group *g)
   return g->n_blocks;
 }
 
-/* A block that is not there has size 0. */
+/* An index out of range gives size 0. */
 int ga_group_block(const ga_group *g, int b, int *v_start)
 {
   const int there = g && b >= 0 && b < g->n_blocks;
@@ -237,8 +237,8 @@ void ga_group_log(const ga_group *g, double *d, const double *q)
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++) p->kind->log(p, d + p->v, q + p->q);
 }
 
-/* Blocks from b on that are of its kind. */
-static int run_of(const ga_group *g, int b)
+/* Number of consecutive blocks from b on of the same kind. */
+static int count_run(const ga_group *g, int b)
 {
   int n = 1;
   while (b + n < g->n_blocks && g->block[b + n]->kind == g->block[b]->kind) n++;
@@ -251,7 +251,7 @@ void ga_group_move(const ga_group *g, double *q1, const double *q, const double 
   for (const ga__part *p = g->part; p < g->part + g->n_parts; p++)
     if (!p->kind->moves) p->kind->move(p, q1 + p->q, q + p->q, d + p->v);
   for (int b = 0, n; b < g->n_blocks; b += n) {
-    n = run_of(g, b);
+    n = count_run(g, b);
     if (g->block[b]->kind->moves) g->block[b]->kind->moves(g->block + b, n, q1, q, d);
   }
 }
@@ -318,7 +318,7 @@ void ga_group_tangent_ad(const ga_group *g, double *T, double *TA, const double 
 {
   if (!g || !T || !TA || !d || !a) return;
   for (int b = 0, n; b < g->n_blocks; b += n) {
-    n = run_of(g, b);
+    n = count_run(g, b);
     g->block[b]->kind->tangent_ads(g->block + b, n, T, TA, d, kappa, a);
   }
 }

@@ -1,8 +1,8 @@
 /* Internals of the lie layer.
  *
  * A group is a list of parts. A part is one of the kinds R^n, SO(3), unit quaternions, SE(3); a direct
- * product such as GA_R3SO3 is several parts. A kind is a row of functions, and that is all a new group has to
- * bring. */
+ * product such as GA_R3SO3 has several parts. A kind is a table of functions; a new group needs nothing
+ * else. */
 #ifndef GALPHA_LIE_IMPL_H
 #define GALPHA_LIE_IMPL_H
 
@@ -14,15 +14,16 @@ typedef struct ga__kind ga__kind;
 
 typedef struct ga__part {
   const ga__kind *kind;
-  int nq;      /* length of its q, and of its v in R^n */
-  int q, v;    /* where its q and v begin */
-  int packed;  /* where its block begins among the packed ones */
-  double sign; /* 1 left, −1 right: right operators are the left ones with the sign of d, or of a, turned */
+  int nq;     /* length of its q, and of its v in R^n */
+  int q, v;   /* where its q and v begin */
+  int packed; /* where its block begins among the packed ones */
+  double sign; /* 1 left, −1 right: right operators are the left ones with the sign of d, or of a, reversed */
 } ga__part;
 
-/* Every function sees its own piece of q, v or the packed blocks. No overlap, except q1 == q in move. */
+/* Every function is given its own section of q, v or the packed blocks. No overlap, except q1 == q in move.
+ */
 struct ga__kind {
-  int nq, nv; /* 0 for R^n: the part knows */
+  int nq, nv; /* 0 for R^n: see the part */
   int block;  /* size of the tangent block, 0: the identity, no block */
   void (*identity)(const ga__part *p, double *q);
   void (*compose)(const ga__part *p, double *q, const double *a, const double *b);
@@ -39,12 +40,12 @@ struct ga__kind {
                   const double *d); /* this and the next two: NULL if no block */
   void (*tangent_inverse)(const ga__part *p, double *Tinv, const double *d);
   void (*ad)(const ga__part *p, double *A, const double *a);
-  /* Of n parts at once, with the arrays of the whole group, so that what they wait for overlaps. moves:
-   * NULL where there is `move`. */
+  /* Of n parts at once, with the arrays of the whole group: independent operations overlap. moves: NULL
+   * where `move` is given. */
   void (*moves)(const ga__part *const *part, int n, double *q1, const double *q, const double *d);
   void (*tangent_ads)(const ga__part *const *part, int n, double *T, double *TA, const double *d,
                       double kappa, const double *a);
-  void (*tidy)(const ga__part *p, double *q); /* takes a small defect ε to O(ε²); used by ga__part_move */
+  void (*tidy)(const ga__part *p, double *q); /* reduces a small defect ε to O(ε²); used by ga__part_move */
   double (*defect)(const ga__part *p, const double *q);
   void (*normalise)(const ga__part *p, double *q);
 };
@@ -83,7 +84,7 @@ void ga__so3_normalise(double *R);
 /* The rotation vector of the quaternion p, of any length but 0. */
 void ga__quat_log(double *psi, const double *p);
 
-/* The part functions that SO(3) and the unit quaternions share, having the same algebra. */
+/* Functions common to SO(3) and unit quaternions, which have the same algebra. */
 void ga__so3_part_bracket(const ga__part *p, double *c, const double *a, const double *b);
 void ga__so3_part_add_bracket(const ga__part *p, double *c, double factor, const double *a, const double *b);
 void ga__so3_part_tangent(const ga__part *p, double *T, const double *d);
@@ -92,7 +93,7 @@ void ga__so3_part_ad(const ga__part *p, double *A, const double *a);
 void ga__so3_parts_tangent_ad(const ga__part *const *part, int n, double *T, double *TA, const double *d,
                               double kappa, const double *a);
 
-/* The larger one; NaN if either is NaN, which fmax would hide. */
+/* Maximum; NaN if either is NaN, which fmax would hide. */
 static inline double ga__larger(double a, double b)
 {
   return (a > b || a != a) ? a : b;

@@ -1,4 +1,4 @@
-/* Kernels on 3-vectors and row-major 3×3 matrices. Outputs may not overlap inputs unless said. */
+/* Kernels on 3-vectors and row-major 3×3 matrices. Outputs must not overlap inputs. */
 #ifndef GALPHA_LIE_MAT3_H
 #define GALPHA_LIE_MAT3_H
 

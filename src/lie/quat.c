@@ -4,8 +4,8 @@
 #include "lie/mat3.h"
 #include <math.h>
 
-/* p and −p are the same rotation, of angle 2 atan2(|xyz|, |w|) in [0, π]. The factor of xyz tends to 2/w for
- * small angles; dividing by |xyz| is exact enough however small it is, as atan2 sees the same number. */
+/* p and −p are the same rotation, of angle 2 atan2(|xyz|, |w|) in [0, π]. The factor of xyz tends to 2/w
+ * for small angles; dividing by |xyz| is accurate even if it is tiny, as atan2 has the same argument. */
 void ga__quat_log(double *psi, const double *p)
 {
   const double n = sqrt(ga__vec3_dot(p + 1, p + 1));
@@ -85,7 +85,7 @@ static void quat_normalise(const ga__part *p, double *q)
 {
   double largest = 0;
   for (int i = 0; i < 4; i++) largest = ga__larger(largest, fabs(q[i]));
-  for (int i = 0; i < 4; i++) q[i] /= largest; /* keeps the length from over- and underflow; 0 becomes NaN */
+  for (int i = 0; i < 4; i++) q[i] /= largest; /* avoids over- and underflow of the length; 0 becomes NaN */
   quat_tidy(p, q);
 }
 

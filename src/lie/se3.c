@@ -42,7 +42,7 @@ static void se3_inverse(const ga__part *p, double *q, const double *a)
   ga__mat3_transpose(q + 3, a + 3);
 }
 
-/* T(ψ)ᵀ u = u + b ψ×u + c ψ×(ψ×u), of which the form a u + b ψ×u + c (ψ·u) ψ is used. */
+/* T(ψ)ᵀ u = u + b ψ×u + c ψ×(ψ×u), computed as a u + b ψ×u + c (ψ·u) ψ. */
 static void se3_exp(const ga__part *p, double *q, const double *d)
 {
   const double *u = d, *psi = d + 3;

@@ -7,8 +7,8 @@
 #include "lie/mat3.h"
 #include <math.h>
 
-/* Below this f² the series are used; above, the closed forms have lost little to cancellation: c' most, being
- * a difference of terms near 0.4 that is 0.055 at f = 2. */
+/* Series are used below this f². Above, cancellation in the closed forms is small; it is largest in c', a
+ * difference of terms near 0.4 that is 0.055 at f = 2. */
 #define SERIES_X 4.0
 
 /* Stumpff's functions c_k(x) = Σ_j (−x)^j / (k+2j)! obey c_k = 1/k! − x c_{k+2}, and a = c_1, b = c_2, c =
@@ -81,8 +81,8 @@ void ga__so3_tangent_inverse(double *Tinv, const double *psi, const ga__trig *t)
   ga__mat3_about(Tinv, t->a / (2 * t->b), 0.5, ga__trig_e(t), psi);
 }
 
-/* Through the quaternion of R, times 4 times its largest component: (w,x,y,z) with that component taken from
- * the diagonal and the others from sums and differences across it, so that nothing cancels, at angle π
+/* By the quaternion of R, times 4 times its largest component: that component is computed from the diagonal
+ * and the others from sums and differences of off-diagonal entries, so that nothing cancels, at angle π
  * either. */
 void ga__so3_log(double *psi, const double *R)
 {
@@ -141,16 +141,15 @@ double ga__so3_defect(const double *R)
   return ga__mat3_cofactors(C, R) < 0 ? ga__larger(worst, 2) : worst;
 }
 
-/* The polar factor by Newton's iteration X ← ½ (μX + X⁻ᵀ/μ), μ = |det X|^(−1/3), from any non-singular R. A
- * reflection stays one, a singular matrix becomes NaN, so that ga_group_defect() still shows what was wrong.
- */
+/* Polar factor by Newton's iteration X ← ½ (μX + X⁻ᵀ/μ), μ = |det X|^(−1/3), from any non-singular R. A
+ * reflection stays one and a singular matrix becomes NaN, so that ga_group_defect() still detects it. */
 void ga__so3_normalise(double *R)
 {
   double largest = 0;
   for (int i = 0; i < 9; i++) largest = ga__larger(largest, fabs(R[i]));
-  for (int i = 0; i < 9; i++) R[i] /= largest; /* keeps the determinant from over- and underflow */
+  for (int i = 0; i < 9; i++) R[i] /= largest; /* avoids over- and underflow of the determinant */
   double change = 1;
-  for (int k = 0; k < 50 && change > 1e-9; k++) { /* what remains is its square */
+  for (int k = 0; k < 50 && change > 1e-9; k++) { /* the remaining error is its square */
     double C[9];
     const double det = ga__mat3_cofactors(C, R), mu = 1 / cbrt(fabs(det));
     change = 0;
@@ -188,7 +187,7 @@ static void so3_exp(const ga__part *p, double *q, const double *d)
   ga__so3_exp(q, d, &t);
 }
 
-/* Series take longer to come than to compute: those of this many rotations are begun together. */
+/* The series are latency-bound: those of this many rotations are computed together. */
 enum { TOGETHER = 16 };
 
 static void trigs_of(ga__trig *t, const ga__part *const *part, int n, const double *d)
@@ -199,14 +198,14 @@ static void trigs_of(ga__trig *t, const ga__part *const *part, int n, const doub
   }
 }
 
-/* As ga__part_move(), in one and by rows: rotations are moved more often than anything else. */
+/* As ga__part_move(), in one function and by rows: the most frequent operation on rotations. */
 GA__INLINE void move_rows(double sign, double *q1, const double *q, const double *d, const ga__trig *t)
 {
   const ga__quad zero = {0, 0, 0, 0};
   ga__quad R[3] = {zero, zero, zero}, S[3] = {zero, zero, zero}, entry[3][3];
   const double alpha = 1 - ga__vec3_dot(d, d) * t->b, x = t->a * d[0], y = t->a * d[1], z = t->a * d[2];
   const double bx = t->b * d[0], by = t->b * d[1], xy = bx * d[1], xz = bx * d[2], yz = by * d[2];
-  const double E[3][3] = {{alpha + bx * d[0], xy - z, xz + y}, /* as ga__so3_exp() has it */
+  const double E[3][3] = {{alpha + bx * d[0], xy - z, xz + y}, /* as in ga__so3_exp() */
                           {xy + z, alpha + by * d[1], yz - x},
                           {xz - y, yz + x, alpha + t->b * d[2] * d[2]}};
   if (sign > 0) {
@@ -216,7 +215,8 @@ GA__INLINE void move_rows(double sign, double *q1, const double *q, const double
     S[0] = ga__quad_load(q), S[1] = ga__quad_load(q + 3), S[2] = ga__quad_load3(q + 6);
     for (int i = 0; i < 3; i++) R[i] = S[0] * E[i][0] + S[1] * E[i][1] + S[2] * E[i][2];
   }
-  for (int i = 0; i < 3; i++) { /* as ga__so3_tidy(): R (3I − RᵀR)/2, rows of RᵀR being sums of rows of R */
+  for (int i = 0; i < 3;
+       i++) { /* as in ga__so3_tidy(): R (3I − RᵀR)/2, rows of RᵀR being sums of rows of R */
     entry[i][0] = GA__SHUFFLE(R[i], R[i], 0, 0, 0, 0);
     entry[i][1] = GA__SHUFFLE(R[i], R[i], 1, 1, 1, 1);
     entry[i][2] = GA__SHUFFLE(R[i], R[i], 2, 2, 2, 2);
@@ -288,7 +288,7 @@ void ga__so3_part_ad(const ga__part *p, double *A, const double *a)
   ga__mat3_skew(A, p->sign, a);
 }
 
-/* Rows of T a~ are those of T times a, crosswise. T as ga__so3_tangent() has it, by rows. */
+/* Rows of T a~ are cross products of the rows of T with a. T as in ga__so3_tangent(), by rows. */
 GA__INLINE void tangent_ad_rows(double sign, double *T, double *TA, const double *d, double kappa,
                                 const double *a, const ga__trig *t)
 {

@@ -13,19 +13,19 @@
 #include <string.h>
 #include <colamd.h>
 
-#define NOISE 1e-14 /* entries below this are what is left of a zero */
-#define LARGE 0.1   /* pivots of the first pass, */
-#define SMALLER 0.1 /* and of the next ones */
+#define NOISE 1e-14 /* smaller entries count as zero */
+#define LARGE 0.1   /* least pivot of the first pass, */
+#define SMALLER 0.1 /* and its factor for the next ones */
 
 struct ga__row_search {
   ga_context *ctx;
   const ga_sparse *J;
   int *waiting; /* [cols] columns without a pivot yet */
   int *order;   /* [cols] */
-  int *step;  /* [rows] step that has its pivot in the row, −1: none, −2: a row left out of the search */
-  int *pivot; /* [rows] row of a step */
+  int *step;    /* [rows] elimination step with its pivot in the row; −1: none; −2: row excluded */
+  int *pivot;   /* [rows] row of a step */
   int n_steps;
-  double share;  /* of the largest entry of its column that a pivot must have */
+  double share;  /* [-] least pivot relative to the largest entry of its column */
   int *start;    /* [rows + 1] columns of L, by steps */
   int *row;      /* their rows */
   double *value; /* and numbers */
@@ -54,7 +54,7 @@ void ga__row_search_destroy(ga__row_search **out)
   *out = NULL;
 }
 
-/* An order of columns whose elimination fills little whatever the pivots. */
+/* Fill-reducing order of the columns for any choice of pivots (COLAMD). */
 static int order_columns(ga__row_search *s)
 {
   const ga_sparse *J = s->J;
@@ -133,7 +133,7 @@ static int grow(ga__row_search *s)
 
 /* ---- Elimination ---- */
 
-/* Rows that a row's entry leads to: those of its pivot's column of L. */
+/* Rows reached from row i: those of the column of L of its pivot. */
 static void edges(const ga__row_search *s, int i, int *first, int *end)
 {
   const int k = s->step[i];
@@ -141,7 +141,7 @@ static void edges(const ga__row_search *s, int i, int *first, int *end)
   *end = k < 0 ? 0 : s->start[k + 1];
 }
 
-/* From row i on, depth first; rows that are done go in front of reach[top]. */
+/* Depth-first search from row i; finished rows are stored before reach[top]. */
 static int visit(ga__row_search *s, int i, int top)
 {
   int depth = 0, end;
@@ -166,7 +166,7 @@ static int visit(ga__row_search *s, int i, int top)
   return top;
 }
 
-/* x := L⁻¹ times a column of J; its rows are reach[top], ..., in an order in which each is ready when met. */
+/* x := L⁻¹ times a column of J. reach[top], ... are its rows in topological order. */
 static int solve_column(ga__row_search *s, int column)
 {
   const ga_sparse *J = s->J;
@@ -185,7 +185,7 @@ static int solve_column(ga__row_search *s, int column)
   return top;
 }
 
-/* The first of the rows with a large entry; −1: all are small. */
+/* The first row with an entry of at least `share` of the largest; −1: all are below `least`. */
 static int choose_pivot(const ga__row_search *s, int top, double least)
 {
   double largest = 0.0;
@@ -215,8 +215,8 @@ static void store_column(ga__row_search *s, int top, int pivot)
   s->start[s->n_steps] = at;
 }
 
-/* L by rows, for those that found no pivot. */
-static void turn(ga__row_search *s)
+/* L by rows, for rows without a pivot. */
+static void transpose_l(ga__row_search *s)
 {
   const int m = s->J->rows, n = s->start[s->n_steps];
   int *start = s->by_row_start;
@@ -230,8 +230,7 @@ static void turn(ga__row_search *s)
     }
 }
 
-/* The columns that have found no pivot yet, once more; those that find none now stay, returns their number.
- */
+/* One pass over the columns without a pivot; *left: how many remain. */
 static ga_status pass(ga__row_search *s, double least, int *left)
 {
   int n = 0;
@@ -247,7 +246,7 @@ static ga_status pass(ga__row_search *s, double least, int *left)
   return GA_OK;
 }
 
-/* Columns without a large entry wait for the others: small pivots early would make small numbers count. */
+/* Columns without a large entry are postponed: small pivots early would amplify rounding. */
 ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least, double share)
 {
   const ga_sparse *J = s->J;
@@ -260,7 +259,7 @@ ga_status ga__row_search_run(ga__row_search *s, int first, int end, double least
     ga_status status = pass(s, level > least ? level : least, &left);
     if (status) return status;
   }
-  if (s->n_steps < end - first) turn(s);
+  if (s->n_steps < end - first) transpose_l(s);
   return GA_OK;
 }
 
@@ -271,7 +270,7 @@ int ga__row_search_found(const ga__row_search *s, int row)
 
 /* ---- Relations ---- */
 
-/* The latest step on top. */
+/* Heap with the latest step on top. */
 static void push(int *heap, int *n, int k)
 {
   int i = (*n)++;
@@ -296,7 +295,7 @@ static int pop(int *heap, int *n)
 }
 
 /* weight -= factor times row i of L */
-static void take_row(ga__row_search *s, int i, double factor, int *n)
+static void subtract_row(ga__row_search *s, int i, double factor, int *n)
 {
   for (int b = s->by_row_start[i]; b < s->by_row_start[i + 1]; b++) {
     const int p = s->by_row[b], k = s->step_of[p];
@@ -314,14 +313,14 @@ int ga__row_search_relation(ga__row_search *s, int row, int *index, double *valu
   int waiting = 0, n = 0;
   index[n] = row;
   value[n++] = 1.0;
-  take_row(s, row, 1.0, &waiting);
+  subtract_row(s, row, 1.0, &waiting);
   while (waiting > 0) {
     const int k = pop(s->heap, &waiting);
     s->seen[k] = 0;
     if (fabs(s->weight[k]) < NOISE) continue;
     index[n] = s->pivot[k];
     value[n++] = s->weight[k];
-    take_row(s, s->pivot[k], s->weight[k], &waiting);
+    subtract_row(s, s->pivot[k], s->weight[k], &waiting);
   }
   return n;
 }

@@ -11,7 +11,7 @@ void ga__eigen_destroy(ga__eigen *e)
   memset(e, 0, sizeof *e);
 }
 
-/* Numbers of work space that LAPACK asks for; −1: it cannot say. */
+/* Length of LAPACK's work array; −1: the query failed. */
 static double work_length(int n)
 {
   double none = 0.0, length = 0.0;

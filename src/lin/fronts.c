@@ -1,5 +1,5 @@
-/* The plan of an elimination by blocks. The graph is that of the blocks, made symmetric: block i meets block
- * j when A has an entry in the rows of one and the columns of the other. */
+/* Symbolic factorisation by blocks. The graph is that of the blocks, made symmetric: blocks i and j are
+ * adjacent if A has an entry in the rows of one and the columns of the other. */
 #include "lin/fronts.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct lists {
   int *item;
 } lists;
 
-/* What is needed only while planning. "Early" numbers are those before postorder. */
+/* Work data of the symbolic factorisation. "Early" numbers are those before postorder. */
 typedef struct plan {
   ga_context *ctx;
   const ga_sparse *A;
@@ -19,16 +19,16 @@ typedef struct plan {
   ga__fronts *out;
   int n, n_blocks;
   int *component; /* [n] of a column */
-  int *early;     /* [n] pivots of the order given, component by component */
-  int *block_of;  /* [n] of a column: early number of its block */
-  int *row_block; /* [n] likewise of the row with its pivot */
+  int *early;     /* [n] pivots in the given order, component by component */
+  int *block_of;  /* [n] early number of the block of each column */
+  int *row_block; /* [n] early number of the block of the row with its pivot */
   int *size;      /* [n_blocks] */
-  lists edge;     /* later blocks that A lets a block meet; an item may come more than once */
-  lists met;      /* those that it meets during the elimination */
+  lists edge;     /* later blocks adjacent to each block in A; with duplicates */
+  lists met;      /* later blocks adjacent during the elimination (structure of L) */
   int *parent;    /* the first of them, −1: none */
   int *child, *sibling, *mark;
-  int *top;  /* [n_blocks] the last block of the front that a block is in: itself, or one of its ancestors */
-  int *rank; /* [n_blocks] of their fronts, in postorder */
+  int *top;      /* [n_blocks] last block of its front: itself or an ancestor */
+  int *rank;     /* [n_blocks] of their fronts, in postorder */
   int *pivot_of; /* [n_blocks] the first of a block's pivots, in postorder */
   int *front_of; /* [n] by pivots, in postorder */
   int *where;    /* [n] row of a pivot in the present front */
@@ -42,7 +42,7 @@ static int *ints(const plan *p, size_t n)
 
 /* ---- Components and blocks ---- */
 
-/* Pivots by components, in each as the order has them; blocks are what is left of the given ones there. */
+/* Sorts pivots by components, keeping the given order within each; splits blocks between components. */
 static int find_blocks(plan *p)
 {
   const int count = p->out->n_components, n = p->n;
@@ -68,7 +68,7 @@ static int find_blocks(plan *p)
   return 1;
 }
 
-/* Pairs of blocks, from the earlier to the later one. */
+/* Adjacent pairs of blocks, from the earlier to the later one. */
 static int find_edges(plan *p)
 {
   const ga_sparse *A = p->A;
@@ -104,9 +104,9 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* What a block meets: later blocks by A, and those that its children meet. Returns how many; the first of
- * them is the parent. */
-static int meet(plan *p, int block, int *item)
+/* Later blocks adjacent to a block: by A, and through its children. Returns how many; the first is its
+ * parent in the elimination tree. */
+static int collect_neighbours(plan *p, int block, int *item)
 {
   int count = 0, first = p->n_blocks;
   p->mark[block] = block;
@@ -154,14 +154,14 @@ static int eliminate(plan *p)
   for (int b = 0; b < p->n_blocks; b++) p->child[b] = p->mark[b] = -1;
   for (int b = 0; b < p->n_blocks; b++) {
     if ((p->too_large = used + n > INT_MAX)) return 0;
-    if (used + n - (size_t)b > room) { /* room for what a block can meet at most */
+    if (used + n - (size_t)b > room) { /* room for the largest possible number of neighbours */
       room = 2 * room + n;
       int *item = larger(p, p->met.item, used, room);
       if (!item) return 0;
       p->met.item = item;
     }
     int *item = p->met.item + used;
-    const int count = meet(p, b, item);
+    const int count = collect_neighbours(p, b, item);
     qsort(item, (size_t)count, sizeof *item, compare);
     used += (size_t)count;
     p->met.start[b + 1] = (int)used;
@@ -172,13 +172,12 @@ static int eliminate(plan *p)
 
 /* ---- Amalgamation ---- */
 
-/* Putting a front together from A and its children and handing it on takes about as long as so many
- * operations on each of its numbers. */
-#define HANDING_ON 40.0
+/* Cost of assembling a front and passing its update matrix to the parent, in operations per number. */
+#define ASSEMBLY_COST 40.0
 
-/* A block and its parent in the tree become one front where that costs less than handing the block's on: n
- * pivots in R rows and columns instead of r make 2 n (R² − r²) more operations. Small fronts have code of
- * their own for their sizes, and stay as they are. */
+/* A block and its parent are amalgamated into one front if that costs less than the assembly: n pivots in R
+ * rows and columns instead of r cost 2 n (R² − r²) more operations. Small fronts have kernels of fixed size
+ * and stay as they are. */
 static int amalgamate(plan *p)
 {
   const size_t n = (size_t)p->n_blocks;
@@ -194,7 +193,7 @@ static int amalgamate(plan *p)
     const int parent = p->parent[b];
     if (parent < 0 || rows[b] < GA__FRONT_LARGE) continue;
     const double r = rows[b], R = (double)rows[parent] + pivots[b];
-    if (2.0 * pivots[b] * (R * R - r * r) > HANDING_ON * r * r) continue;
+    if (2.0 * pivots[b] * (R * R - r * r) > ASSEMBLY_COST * r * r) continue;
     p->top[b] = parent;
     pivots[parent] += pivots[b];
     rows[parent] += pivots[b];
@@ -207,8 +206,8 @@ static int amalgamate(plan *p)
   return ok;
 }
 
-/* Children before their parents and next to each other, so that what they hand on can wait on a stack; roots,
- * and with them components, keep their order. */
+/* Postorder: children before their parents, so that update matrices can be kept on a stack. Roots, and with
+ * them components, keep their order. */
 static int postorder(plan *p)
 {
   int *stack = ints(p, (size_t)p->n_blocks), next = 0;
@@ -223,7 +222,7 @@ static int postorder(plan *p)
     stack[depth++] = root;
     while (depth) {
       const int at = stack[depth - 1], child = p->child[at];
-      if (child >= 0) { /* taken off the list on the way down */
+      if (child >= 0) { /* removed from the list on the way down */
         p->child[at] = p->sibling[child];
         stack[depth++] = child;
       } else {
@@ -267,7 +266,7 @@ static int make_fronts(plan *p)
     out->front[i].first = first;
     first += out->front[i].size;
   }
-  for (int i = 0, last = -1; i < p->n; i++) { /* first counts up while its pivots come, and goes back below */
+  for (int i = 0, last = -1; i < p->n; i++) { /* first counts the pivots, and is reset below */
     const int k = p->early[i], column = p->order->Q[k], block = p->block_of[column], front = p->rank[block];
     const int pivot = out->front[front].first++;
     if (block != last) p->pivot_of[last = block] = pivot;
@@ -282,7 +281,7 @@ static int make_fronts(plan *p)
   return 1;
 }
 
-/* Places within a front, and in the lists of rows, are ints. */
+/* Positions within a front and in the lists of rows must fit into an int. */
 static int measure(plan *p)
 {
   ga__fronts *out = p->out;
@@ -304,7 +303,8 @@ static int measure(plan *p)
   return 1;
 }
 
-/* The rows of a front below its pivots, where they stand in the next one, and how much waits at most. */
+/* Lists the rows of each front below its pivots and their positions in the parent, and the largest size of
+ * the stack. */
 static int list_rows(plan *p)
 {
   ga__fronts *out = p->out;
@@ -353,7 +353,7 @@ static int is_off_component(const plan *p, int row_pivot, int column_pivot)
   return p->component[p->out->Q[row_pivot]] != p->component[p->out->Q[column_pivot]];
 }
 
-/* Entries outside of the components, by the pivots of their rows. */
+/* Entries outside the diagonal components, by the pivots of their rows. */
 static int list_off(plan *p)
 {
   ga__fronts *out = p->out;
@@ -381,8 +381,7 @@ static int list_off(plan *p)
   return 1;
 }
 
-/* The other entries, each in the front of the first of its two pivots; column[]: the pivots of their columns.
- */
+/* The other entries, each in the front of the earlier of its two pivots. column[]: pivots of the columns. */
 static void sort_entries(const plan *p, int *start, int *column)
 {
   ga__fronts *out = p->out;

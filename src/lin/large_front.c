@@ -17,7 +17,7 @@ _Static_assert(PANEL *STRIP == GA__FRONT_ROOM && STRIP % COLUMNS == 0, "work spa
 
 /* ---- Panels ---- */
 
-/* The row of pivot k, among those up to s. */
+/* Finds the pivot of column k among rows k to s − 1 and exchanges rows. */
 static void bring_pivot(double *F, int s, int k, int W, double *weight, int *taken)
 {
   double most = fabs(F[(size_t)k * (size_t)W + (size_t)k]) * weight[k];
@@ -65,7 +65,8 @@ GA__WIDE static void eliminate_panel(double *F, int rows, int s, int first, int 
 
 /* ---- Products ---- */
 
-/* F12's columns from..to−1 in tiles, each by rows; 0 in those before `end` and behind the last. */
+/* Copies columns from..to−1 of F12 into tiles, each by rows; 0 in columns before `end` and behind the last.
+ */
 static void pack(const double *F, int first, int end, int from, int to, int W, double *tiles)
 {
   const int depth = end - first;
@@ -76,7 +77,7 @@ static void pack(const double *F, int first, int end, int from, int to, int W, d
             j + c >= end && j + c < to ? F[(size_t)(first + k) * (size_t)W + (size_t)(j + c)] : 0.0;
 }
 
-/* One tile of F22 −= L21 F12, written for constant numbers of rows and quads. */
+/* One tile of F22 −= L21 F12, for compile-time numbers of rows and quads. */
 GA__INLINE void subtract_tile(double *to, const double *L, const double *tile, int depth, size_t W,
                               const int n_rows, const int n_quads)
 {
@@ -96,7 +97,7 @@ GA__INLINE void subtract_tile(double *to, const double *L, const double *tile, i
     for (int j = 0; j < n_quads; j++) *(ga__quad *)(to + (size_t)i * W + 4 * j) -= sum[i][j];
 }
 
-/* Some rows of it, columns from..to−1, whole quads. */
+/* Several rows of it, columns from..to−1, whole quads. */
 GA__INLINE void subtract_rows(double *row, const double *L, const double *tiles, int depth, int from, int to,
                               size_t W, const int n_rows)
 {
@@ -107,7 +108,7 @@ GA__INLINE void subtract_rows(double *row, const double *L, const double *tiles,
   if (to - j == 4) subtract_tile(row + j, L, tiles, depth, W, n_rows, 1);
 }
 
-/* F22 −= L21 F12. Columns begin with a whole quad: in those of the panel 0 is subtracted. */
+/* F22 −= L21 F12. Columns begin at a multiple of four: in those of the panel 0 is subtracted. */
 GA__WIDE static void subtract_product(double *F, int rows, int first, int end, int W, double *tiles)
 {
   const int depth = end - first;

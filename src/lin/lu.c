@@ -1,13 +1,13 @@
-/* LU factors: arguments, choice of the backend, and the judgement of pivots, which all backends share. */
+/* LU factors: checks of arguments, choice of the backend, and the check of pivots, common to all backends. */
 #include "lin/lin_impl.h"
 #include <float.h>
 #include <math.h>
 #include <btf.h>
 
-/* A pivot this small against the largest entry of its column (both scaled) is taken for the rounding of a
- * zero. Measured: full random matrices of condition 1e14 (n = 3 to 192) all keep their pivots above 32 eps;
- * of chains and random matrices (n = 4 to 1536) with one column a combination of two others, 98.8 % show a
- * pivot below 16 eps. */
+/* A pivot this small relative to the largest entry of its column (both scaled) counts as zero. Measured:
+ * full random matrices of condition 1e14 (n = 3 to 192) all keep their pivots above 32 eps; of chains and
+ * random matrices (n = 4 to 1536) with one column a combination of two others, 98.8 % show a pivot below 16
+ * eps. */
 static const double MISSING = 16 * DBL_EPSILON;
 static const double SMALL = 1e-10; /* likewise, see ga__pivots */
 
@@ -25,8 +25,8 @@ ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const 
   for (int k = 0; k < lu->A->cols; k++) {
     const double size = fabs(u[(size_t)k * stride]);
     const int col = column ? column[k] : k;
-    /* Scaled entries are at most about 1, so that the column matters only where its pivot is small. Written
-     * so that a NaN or infinity from overflow during the elimination counts as no pivot. */
+    /* Scaled entries are at most about 1, so the column matters only if its pivot is small. NaN or infinity
+     * from overflow counts as no pivot. */
     if (!(size > SMALL && size < INFINITY)) {
       const double relative = size / lu->backend->column_max(lu, col);
       if (!(relative > MISSING && size < INFINITY)) {
@@ -54,8 +54,7 @@ ga_status ga__lu_singular(ga_lu *lu)
       &(ga__facts){.at = &(ga__fact_time){NAN, NAN, -1, col}, GA__NUMBERS({lu->A->cols, NULL}, {col, NULL})});
 }
 
-/* The first column left without an entry when every column takes one in a row of its own, or -1; -2: no
- * memory. */
+/* The first column that a maximum matching of columns and rows leaves unmatched; -1: none; -2: no memory. */
 static int unmatched_column(ga_context *ctx, const ga_sparse *A)
 {
   const size_t n = (size_t)A->cols;
@@ -98,7 +97,7 @@ static ga_status use_backend(ga_lu *lu, ga_lu_kind kind)
   return lu->A->cols > 0 ? lu->backend->create(lu) : GA_OK;
 }
 
-/* KLU says best how far from singular a matrix is; fronts make ten times as many operations a second. */
+/* KLU detects near-singular matrices best; fronts do ten times as many operations per second. */
 static ga_status choose_ordered(ga_lu *lu)
 {
   if (!lu->order->block) return use_backend(lu, GA_LU_SPARSE);
@@ -157,7 +156,7 @@ ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
   lu->ctx = ctx;
   lu->A = A;
   lu->order = order;
-  lu->info.rcond = 1; /* also the answer for a matrix without rows */
+  lu->info.rcond = 1; /* also the value for a matrix without rows */
   lu->info.weak_column = -1;
   const int blocks = order && order->block;
   if (kind == GA_LU_BLOCKS && !blocks) kind = GA_LU_SPARSE;

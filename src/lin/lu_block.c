@@ -35,30 +35,30 @@
 #include <string.h>
 
 enum { REST = 50 };
-enum { FEW_NUMBERS = 1000000 }; /* of factors: for more of them memory is taken when they are needed first */
+enum { FEW_NUMBERS = 1000000 }; /* larger factors are allocated at their first use */
 enum { LINE = 8 };              /* numbers in a line of the cache */
-/* [-] scaled entries of L21 beyond this would let rounding grow; pivots beyond it show that the scale is out
- * of date, and would let the rounding of a zero pass for a pivot. */
+/* [-] larger scaled entries of L21 would amplify rounding; larger pivots show that the scaling is out of
+ * date and could make a zero pivot look non-zero. */
 static const double MOST_GROWTH = 1e5;
 static const double NEAR_ONE = 4; /* [-] largest scaled entries, at least 2 as scales are powers of two */
 
 typedef struct factor_history {
-  int scaled;    /* R and C have been found */
-  int rest;      /* factorisations to be left to KLU */
+  int scaled;    /* 1: R and C are set */
+  int rest;      /* number of further factorisations to be done by KLU */
   int searched;  /* KLU has pivots */
-  uint64_t seen; /* checksum of the last matrix, where it was left to KLU; 0: it was not */
+  uint64_t seen; /* checksum of the last matrix if KLU factored it; else 0 */
 } factor_history;
 
 typedef struct blocks {
   ga__fronts plan;
   double *factors;    /* of all fronts */
-  double *off_value;  /* A's values outside of the components when it was factored */
-  double *room;       /* for two fronts, */
-  double *front[2];   /* in lines of the cache: the largest one, and the one before, */
-  double *row;        /* [longest] of it */
+  double *off_value;  /* values of A outside the components at the last factorisation */
+  double *room;       /* memory for two fronts, */
+  double *front[2];   /* aligned to cache lines: the current front and the one before */
+  double *row;        /* [longest] of a front */
   double *panel;      /* [GA__FRONT_ROOM] */
-  double *stack;      /* what waits to be handed on, */
-  int *waiting;       /* and its fronts */
+  double *stack;      /* update matrices of fronts whose parent is not the next front, */
+  int *waiting;       /* and the indices of these fronts */
   int *taken;         /* [n] row of F11, before exchanges, that a pivot was found in */
   double *inverse;    /* [n] of the pivots */
   double *pivot;      /* [n] scaled */
@@ -68,10 +68,10 @@ typedef struct blocks {
   double *over;       /* [n] 1/R */
   double growth;      /* largest scaled entry of L21, or pivot */
   int by_klu;         /* the last factors are KLU's */
-  factor_history now; /* with R, C and klu all that later factors depend on */
-  int marking;        /* 1: these are to be kept: */
+  factor_history now; /* with R, C and klu everything that later factors depend on */
+  int marking;        /* 1: the marked state must be kept: */
   factor_history marked;
-  int scale_marked; /* 1: marked_R, marked_C have R and C as they were */
+  int scale_marked; /* 1: marked_R, marked_C hold R and C of the mark */
   double *marked_R, *marked_C;
   ga_lu klu;
 } blocks;
@@ -152,9 +152,9 @@ static double reciprocal(double x, int half)
   return ldexp(1, -(half ? exponent / 2 : exponent));
 }
 
-/* R_k = C_k = 1/√|a_kk| where there is a diagonal, less where entries of its component with earlier pivots,
- * from `first` on, would not stay near 1 at the most, as they do in matrices of bodies. row[n]: largest
- * entries by pivots, in the columns that have a scale. */
+/* R_k = C_k = 1/√|a_kk| if there is a diagonal entry; less if entries of its component with earlier pivots,
+ * from `first` on, would become much larger than 1. row[n]: largest entries by pivots, in the columns
+ * scaled so far. */
 static void scale_diagonal(const ga_lu *lu, int first, int k, double *row)
 {
   blocks *b = lu->data;
@@ -178,8 +178,8 @@ static void scale_diagonal(const ga_lu *lu, int first, int k, double *row)
   }
 }
 
-/* Where there is no diagonal, 1 over the largest entry of the row or column, scaled already in the other
- * direction: rows first. */
+/* Without a diagonal entry: 1 over the largest entry of the row or column, already scaled in the other
+ * direction; rows first. */
 static void find_scale(const ga_lu *lu)
 {
   blocks *b = lu->data;
@@ -228,9 +228,9 @@ static double block_column_max(const ga_lu *lu, int column)
 
 /* ---- Factors ---- */
 
-/* One step of elimination in F[rows][W], pivot k of s: L takes the place of the zeros. weight[s] and taken[s]
- * follow the exchanges. Written for constants W and J, 4 J <= k: columns before 4 J are done with. The inner
- * loop is most of the work, and the pivot's row is kept in registers. */
+/* One elimination step in F[rows][W], pivot k of s; L replaces the zeros. weight[s] and taken[s] are
+ * permuted with the rows. W and J are compile-time constants, 4 J <= k: columns before 4 J are finished.
+ * The inner loop is most of the work; the pivot row is kept in registers. */
 GA__INLINE void eliminate_one(double *F, int rows, int s, int k, const int W, const int J, ga__quad *u,
                               double *restrict weight, int *restrict taken, double *restrict inverse)
 {
@@ -259,7 +259,7 @@ GA__INLINE void eliminate_one(double *F, int rows, int s, int k, const int W, co
     const double l = f[k] * over_pivot;
     const ga__quad ll = {l, l, l, l}, first = ga__quad_load(f + 4 * J) - ll * u[J];
     for (int j = J + 1; j < W / 4; j++) *(ga__quad *)(f + 4 * j) -= ll * u[j];
-    if (J < 2) { /* l is in the first four: one store, as the next step will load it */
+    if (J < 2) { /* l is in the first four: stored as a whole quad, as the next step loads it */
       *(ga__quad *)(f + 4 * J) = (ga__quad)(((ga__quad_mask)first & ~here) | ((ga__quad_mask)ll & here));
     } else {
       *(ga__quad *)(f + 4 * J) = first;
@@ -277,7 +277,7 @@ GA__INLINE void eliminate(double *F, int rows, int s, const int W, ga__quad *u, 
   for (; W >= 12 && k < s; k++) eliminate_one(F, rows, s, k, W, 2, u, weight, taken, inverse);
 }
 
-/* Sizes that are written out: velocities of bodies, constraints of joints; and widths of fronts. */
+/* Sizes with kernels of their own: velocities of bodies, constraints of joints; and widths of fronts. */
 #define BY_SIZE(size, DO)                                                                                    \
   switch (size) {                                                                                            \
   case 1:                                                                                                    \
@@ -323,7 +323,7 @@ GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double
   }
 }
 
-/* F += what a child hands on, from[below][stride]. Mostly its places follow each other. */
+/* F += update matrix of a child, from[below][stride]. Its places are mostly contiguous. */
 static inline void add_child(double *F, int W, const int *place, int m, const double *from, int stride)
 {
   if (place[m - 1] - place[0] == m - 1) {
@@ -344,8 +344,8 @@ static void fill_front(const blocks *b, double *F, const double *value, const ga
   for (int i = 0; i < f->n_entry; i++) F[entry[i].to] = value[entry[i].from];
 }
 
-/* F += what the children hand on: the last of them is the front before this one and still in its place, the
- * others wait on the stack, whose new end is returned. */
+/* F += update matrices of the children: that of the last one is still in its front, the others are on the
+ * stack, whose new end is returned. */
 static double *add_children(const blocks *b, double *F, int number, double *end, int *n_waiting)
 {
   const ga__fronts *plan = &b->plan;
@@ -363,16 +363,16 @@ static double *add_children(const blocks *b, double *F, int number, double *end,
   return end;
 }
 
-/* L11, U11 and U12 as they are in the front, then L21, rows without what fills them up: that is written over
- * by the row that follows, or lies behind the last. */
+/* Stores L11, U11 and U12, then L21, without the padding of rows: it is overwritten by the next row, or
+ * lies behind the last one. */
 GA__INLINE void store_rows(double *to, const double *F, int n, int length, int W)
 {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < length; j += 4) *(ga__quad *)(to + i * length + j) = ga__quad_load(F + i * W + j);
 }
 
-/* The largest scaled entry of L21, NaN if there is one in it; over[] are 1 / the weights of the pivots' rows,
- * with zeros behind them. */
+/* Largest scaled entry of L21, NaN if one is NaN. over[]: 1 / the weights of the pivots' rows, padded with
+ * zeros. */
 GA__INLINE double growth_of(const double *R, const ga__front *f, const int *index, const double *F,
                             const double *over)
 {
@@ -391,7 +391,7 @@ GA__INLINE double growth_of(const double *R, const ga__front *f, const int *inde
   return (low > high ? low : high) + (bad[0] + bad[1] + bad[2] + bad[3]);
 }
 
-/* F22 waits on the stack. */
+/* Copies F22 to the stack. */
 static double *push_update(const ga__front *f, const double *F, double *to)
 {
   F += f->size * f->width + f->size;
@@ -400,8 +400,9 @@ static double *push_update(const ga__front *f, const double *F, double *to)
   return to;
 }
 
-/* Factors of a front, pivots and growth, once it is eliminated; weight[s] are those of the pivots' rows. */
-GA__WIDE static void keep_front(blocks *b, const ga__front *f, const double *F, double *weight)
+/* Stores the factors of a front, its pivots and growth, after its elimination. weight[s]: of the pivots'
+ * rows. */
+GA__WIDE static void store_front(blocks *b, const ga__front *f, const double *F, double *weight)
 {
   const int s = f->size, W = f->width, rows = s + f->below, *index = b->plan.index + f->index,
             *taken = b->taken + f->first;
@@ -437,7 +438,7 @@ static void factor_blocks(ga_lu *lu)
     end = add_children(b, F, i, end, &n_waiting);
     for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], b->taken[first + k] = k;
     eliminate_front(b, f, F, weight);
-    keep_front(b, f, F, weight);
+    store_front(b, f, F, weight);
     if (!f->waits) continue;
     end = push_update(f, F, end);
     b->waiting[n_waiting++] = i;
@@ -451,7 +452,7 @@ static int are_factors_good(ga_lu *lu)
   return b->growth <= MOST_GROWTH && ga__lu_check_pivots(lu, b->pivot, 1, b->plan.Q) == GA__PIVOTS_GOOD;
 }
 
-/* Of the bits of A's values, never 0. */
+/* Checksum of the bits of A's values, never 0. */
 static uint64_t checksum(const ga_sparse *A)
 {
   uint64_t sum = 0;
@@ -481,8 +482,8 @@ static ga_status factor_by_klu(ga_lu *lu, uint64_t seen)
   return status;
 }
 
-/* A matrix given again goes the same way again and does not count, so that factors that a detour has cost can
- * be made once more. */
+/* The same matrix given again is factored in the same way, and not counted, so that factors discarded by a
+ * rejected step can be made again. */
 static ga_status block_factor(ga_lu *lu)
 {
   blocks *b = lu->data;
@@ -499,7 +500,7 @@ static ga_status block_factor(ga_lu *lu)
   if (first) renew_scale(lu);
   factor_blocks(lu);
   int good = are_factors_good(lu);
-  if (!good && !first) { /* the scale may have grown old */
+  if (!good && !first) { /* the scaling may be out of date */
     renew_scale(lu);
     factor_blocks(lu);
     good = are_factors_good(lu);
@@ -520,7 +521,7 @@ static ga_status block_factor(ga_lu *lu)
 
 /* ---- Solving ---- */
 
-/* Both written for a constant s, which keeps y in registers. x := L⁻¹ x, */
+/* Both for a compile-time s, which keeps y in registers. x := L⁻¹ x, */
 enum { FEW = 8 };
 
 static inline __attribute__((always_inline)) void lower(const blocks *b, const ga__front *f,
@@ -591,8 +592,8 @@ static void solve_upper(const blocks *b, const ga__front *f, double *x)
 #undef DO
 }
 
-/* Unknowns of other components go to the right-hand side of one. */
-static void take_known(const blocks *b, const ga__front *first, const ga__front *last, double *x)
+/* Moves known unknowns of other components to the right-hand side of one. */
+static void move_known(const blocks *b, const ga__front *first, const ga__front *last, double *x)
 {
   const ga__fronts *plan = &b->plan;
   for (int k = first->first; k < last->first + last->size; k++) {
@@ -615,7 +616,7 @@ static void block_solve(ga_lu *lu, double *rhs)
   for (int k = 0; k < plan->n; k++) x[k] = rhs[plan->P[k]];
   for (int c = plan->n_components - 1; c >= 0; c--) {
     const int first = plan->component[c], end = plan->component[c + 1];
-    if (c < plan->n_components - 1) take_known(b, &plan->front[first], &plan->front[end - 1], x);
+    if (c < plan->n_components - 1) move_known(b, &plan->front[first], &plan->front[end - 1], x);
     for (int i = first; i < end; i++) solve_lower(b, &plan->front[i], x);
     for (int i = end - 1; i >= first; i--) solve_upper(b, &plan->front[i], x);
   }
@@ -624,7 +625,7 @@ static void block_solve(ga_lu *lu, double *rhs)
 
 /* ---- Solving with the transposed matrix: every operation above transposed, in the opposite order ---- */
 
-/* own := U11⁻ᵀ own, and what it gives to the rows below is taken from them. */
+/* own := U11⁻ᵀ own; its products are subtracted from the rows below. */
 static void upper_t(const blocks *b, const ga__front *f, double *x)
 {
   const int s = f->size, *index = b->plan.index + f->index;
@@ -655,8 +656,8 @@ static void lower_t(const blocks *b, const ga__front *f, double *x)
   for (int k = 0; k < s; k++) own[taken[k]] = y[k];
 }
 
-/* Unknowns of one component go to the right-hand sides of others. */
-static void hand_on_t(const blocks *b, const ga__front *first, const ga__front *last, double *x)
+/* Moves the unknowns of one component to the right-hand sides of others. */
+static void move_known_t(const blocks *b, const ga__front *first, const ga__front *last, double *x)
 {
   const ga__fronts *plan = &b->plan;
   for (int k = first->first; k < last->first + last->size; k++)
@@ -678,7 +679,7 @@ static void block_solve_t(ga_lu *lu, double *rhs)
     const int first = plan->component[c], end = plan->component[c + 1];
     for (int i = first; i < end; i++) upper_t(b, &plan->front[i], x);
     for (int i = end - 1; i >= first; i--) lower_t(b, &plan->front[i], x);
-    hand_on_t(b, &plan->front[first], &plan->front[end - 1], x);
+    move_known_t(b, &plan->front[first], &plan->front[end - 1], x);
   }
   for (int k = 0; k < plan->n; k++) rhs[plan->P[k]] = x[k];
 }
@@ -700,8 +701,8 @@ static void block_mark(ga_lu *lu)
   b->klu.backend->mark(&b->klu);
 }
 
-/* KLU goes back to the pivots that it had; where it had none it must not keep those found since, and factors
- * by them are gone. */
+/* KLU returns to its marked pivots; if it had none, those found since, and factors made by them, are
+ * discarded. */
 static void block_rollback(ga_lu *lu)
 {
   blocks *b = lu->data;

@@ -1,4 +1,4 @@
-/* What dense and sparse LU factors keep, for their files and for tests that bound their rounding errors. */
+/* Data of dense and sparse LU factors, for their files and for tests that bound rounding errors. */
 #ifndef GALPHA_LIN_LU_DATA_H
 #define GALPHA_LIN_LU_DATA_H
 
@@ -16,18 +16,18 @@ typedef struct ga__lu_klu_data {
   klu_common common;
   klu_symbolic *symbolic;
   klu_numeric *numeric; /* NULL until pivots have been found */
-  double *found;        /* [n] the pivots as they were when found, or last judged by their growth */
+  double *found;        /* [n] the pivots when they were found, or last accepted by their growth */
   double *inverse;      /* [n] reciprocals of the pivots */
   double *x;            /* [n] a right-hand side in the order of the pivots */
   double *R;            /* [n] */
   double *scale;        /* [nnz] R by entries */
   double *value;        /* [nnz] R A */
-  int marking;          /* 1: the pivots in use when they were marked are to be kept: */
-  int none_marked;      /* 1: there were none */
-  int found_marked;     /* 1: marked_found has `found` as it was */
-  klu_numeric *marked;  /* NULL while they are still in use */
+  int marking;          /* 1: the pivots of the mark must be kept: */
+  int none_marked;      /* 1: there were none at the mark */
+  int found_marked;     /* 1: marked_found holds `found` of the mark */
+  klu_numeric *marked;  /* pivots of the mark; NULL: still in use */
   double *marked_found, *marked_R;
-  int *col_start, *row; /* A's, without const for KLU, which does not write them */
+  int *col_start, *row; /* of A; not const for KLU, which does not write to them */
 } ga__lu_klu_data;
 
 #endif

@@ -1,15 +1,15 @@
 /* Sparse LU factors by KLU: P (R A) Q = L U in blocks, R diagonal, close to the reciprocal row maxima. The
- * pattern is analysed once; the first factorisation searches for pivots, later ones reuse them while they are
- * good. R is found when pivots are; it is of powers of two, so that it costs no accuracy, and applied here,
+ * pattern is analysed once; the first factorisation searches for pivots, later ones reuse them while they
+ * are good. R is set together with the pivots; its entries are powers of two, exact, and applied here,
  * which is faster than in KLU. */
 #include "lin/lu_data.h"
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-/* A diagonal entry is taken as pivot when it is at least this part of the largest in its column: first for
- * few entries, and where small pivots leave doubt for little growth, so that a zero stands out from its
- * rounding. */
+/* A diagonal entry becomes the pivot if it is at least this part of the largest in its column: the first
+ * value for little fill; the second, for little growth, if small pivots leave doubt, so that a zero differs
+ * clearly from rounding. */
 static const double PIVOT_TOLERANCE[] = {0.1, 1};
 enum { N_TOLERANCES = sizeof PIVOT_TOLERANCE / sizeof *PIVOT_TOLERANCE };
 
@@ -33,7 +33,7 @@ static void sparse_destroy(ga_lu *lu)
   lu->data = NULL;
 }
 
-/* What went wrong in KLU other than a singular matrix. The input is valid, so that only memory is left. */
+/* Failures of KLU other than a singular matrix. The input is valid: out of memory is the only one left. */
 static ga_status fail_in_klu(ga_lu *lu, const char *what)
 {
   const ga__lu_klu_data *s = lu->data;
@@ -49,8 +49,8 @@ static ga_status sparse_create(ga_lu *lu)
   ga__lu_klu_data *s = lu->data = ga__alloc(lu->ctx, 1, sizeof *s);
   if (!s) return ga__no_memory(lu->ctx, "sparse LU factors");
   klu_defaults(&s->common);
-  s->common.scale = -1; /* the matrix is scaled before it is handed over */
-  /* An exact zero may come after a pivot that is only rounding: all are computed, then judged in turn. */
+  s->common.scale = -1; /* the matrix is scaled here */
+  /* An exact zero may follow a pivot that is zero up to rounding: all are computed, then checked in order. */
   s->common.halt_if_singular = 0;
   const ga__order *order = lu->order;
   s->col_start = (int *)lu->A->col_start;
@@ -119,7 +119,7 @@ static ga__pivots judge_pivots(ga_lu *lu)
   return ga__lu_check_pivots(lu, s->numeric->Udiag, 1, s->symbolic->Q);
 }
 
-/* Whether every pivot is within the factor of what it was when found. Written so that a NaN is not. */
+/* Whether every pivot is within the factor of its value when found; a NaN is not. */
 static int pivots_within(const ga__lu_klu_data *s, double factor)
 {
   const double *u = s->numeric->Udiag;
@@ -138,7 +138,7 @@ static void mark_found(ga__lu_klu_data *s)
   s->found_marked = 1;
 }
 
-/* Factors with the pivots found before; 0 where these are no longer good. */
+/* Factors with the previous pivots; 0: these are no longer good. */
 static int refactor(ga_lu *lu)
 {
   ga__lu_klu_data *s = lu->data;
@@ -150,13 +150,13 @@ static int refactor(ga_lu *lu)
   if (pivots_within(s, STEADY)) return 1;
   klu_rgrowth(s->col_start, s->row, value, s->symbolic, s->numeric, &s->common);
   if (!(s->common.rgrowth >= LEAST_GROWTH)) return 0;
-  mark_found(s); /* these are as good as new: what follows is compared with them */
+  mark_found(s); /* accepted: later pivots are compared with these */
   memcpy(s->found, s->numeric->Udiag, (size_t)s->numeric->n * sizeof *s->found);
   return 1;
 }
 
-/* The pivots in use are given up, to the mark where there is one. */
-static void give_up_pivots(ga__lu_klu_data *s)
+/* Discards the pivots, or moves them to the mark if there is one. */
+static void discard_pivots(ga__lu_klu_data *s)
 {
   if (s->marking && !s->none_marked && !s->marked && s->numeric) {
     mark_found(s);
@@ -172,7 +172,7 @@ static ga_status factor(ga_lu *lu)
 {
   ga__lu_klu_data *s = lu->data;
   ga__pivots pivots = GA__PIVOTS_MISSING;
-  give_up_pivots(s);
+  discard_pivots(s);
   find_scale(lu);
   scale_values(lu);
   for (int t = 0; t < N_TOLERANCES && pivots != GA__PIVOTS_GOOD; t++) {
@@ -184,7 +184,7 @@ static ga_status factor(ga_lu *lu)
     pivots = judge_pivots(lu);
   }
   if (pivots == GA__PIVOTS_MISSING) {
-    klu_free_numeric(&s->numeric, &s->common); /* pivots of a singular matrix are not worth keeping */
+    klu_free_numeric(&s->numeric, &s->common); /* pivots of a singular matrix are not reused */
     return ga__lu_singular(lu);
   }
   memcpy(s->found, s->numeric->Udiag, (size_t)s->numeric->n * sizeof *s->found);
@@ -210,8 +210,8 @@ static ga_status sparse_factor(ga_lu *lu)
 }
 
 /* ---- Solving ----
- * As klu_solve() does for one right-hand side, but with the row scaling and both permutations in one go, and
- * with products where KLU divides: the divisions stand in the way of each other. */
+ * As klu_solve() for one right-hand side, but with the row scaling and both permutations in one pass, and
+ * with multiplications instead of KLU's divisions, whose latencies add up. */
 
 /* A column of L or U as KLU keeps it: row numbers first, then values, at the next multiple of a double. */
 typedef struct column {
@@ -300,8 +300,8 @@ static void lower_solve_t(double *x, const ga__lu_klu_data *s, int block, int fi
   for (int k = n - 1; k >= 0; k--) x[k] -= column_dot(column_at(data, at[k], length[k]), length[k], x);
 }
 
-/* What the blocks before have found goes to the right-hand side of one. */
-static void take_known_t(double *x, const ga__lu_klu_data *s, int first, int end)
+/* Moves the unknowns of earlier blocks to the right-hand side of one. */
+static void move_known_blocks_t(double *x, const ga__lu_klu_data *s, int first, int end)
 {
   const int *start = s->numeric->Offp, *row = s->numeric->Offi;
   const double *value = s->numeric->Offx;
@@ -317,7 +317,7 @@ static void sparse_solve_t(ga_lu *lu, double *b)
   for (int k = 0; k < n; k++) x[k] = b[col[k]];
   for (int block = 0; block < s->symbolic->nblocks; block++) {
     const int first = start[block], end = start[block + 1];
-    if (block > 0) take_known_t(x, s, first, end);
+    if (block > 0) move_known_blocks_t(x, s, first, end);
     if (end - first == 1) {
       x[first] *= s->inverse[first];
     } else {
@@ -341,7 +341,7 @@ static void sparse_rollback(ga_lu *lu)
 {
   ga__lu_klu_data *s = lu->data;
   const size_t bytes = (size_t)lu->A->cols * sizeof(double);
-  if (s->marking && s->none_marked && s->numeric) { /* what was found since is not to be used again */
+  if (s->marking && s->none_marked && s->numeric) { /* pivots found since the mark are discarded */
     klu_free_numeric(&s->numeric, &s->common);
     lu->factored = 0;
   }

@@ -14,9 +14,9 @@ typedef struct reduced {
   int has_blocks;
   double fronts_from;
   ga_lu_kind kind;
-  int planned;               /* 1: T and its factors are those for what is_out has */
+  int planned;               /* 1: T and its factors belong to is_out */
   unsigned char *is_out;     /* [n] columns of decoupled unknowns, */
-  unsigned char *asked;      /* and those that are decoupled from the next factors on */
+  unsigned char *asked;      /* and those to be decoupled in the next factors */
   unsigned char *row_is_out; /* [n] */
   ga_sparse *T;
   int *from; /* [T's entries] places in A */
@@ -103,7 +103,7 @@ static int list_entries(const ga_lu *lu, int *row, int *col, int *place)
   return n;
 }
 
-/* A's entries are sorted as T's are, so that these have the places in which they are listed. */
+/* A's entries are sorted as T's are, so T keeps them in the order listed. */
 static ga_status make_matrix(ga_lu *lu)
 {
   reduced *t = lu->data;

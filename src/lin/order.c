@@ -17,19 +17,18 @@
 #include <amd.h>
 #include <btf.h>
 
-/* Groups of more bodies than this are a star in the graph of the clusters, not a clique. */
+/* Groups of more bodies than this form a star in the graph of the clusters, not a clique. */
 enum { CLIQUE_MOST = 8 };
-/* [-] operations from which on the second order is tried, and what it has to save */
+/* [-] the second order is tried from this number of operations on, and used if it saves this part */
 #define SECOND_FROM 1e7
 #define SECOND_SAVES 0.3
-/* Pairs of groups that meet in a body, by entries of the matrix, from which on the second order is no good.
- */
+/* The second order is not tried from this ratio of adjacent pairs of groups to entries of the matrix on. */
 #define MOST_PAIRS 20.0
 
 typedef struct group {
   int first, end;    /* columns, in `column` */
   int bodies, n;     /* clusters it acts on, in `met` */
-  int kind, cluster; /* what the columns were given as; where it goes, −1: to the last of its bodies */
+  int kind, cluster; /* kind of its columns; its cluster, −1: that of the last of its bodies */
 } group;
 
 typedef struct ordering {
@@ -46,10 +45,11 @@ typedef struct ordering {
   int n_clusters; /* bodies first */
   int *size;      /* [bodies] velocities of each */
   int *rank;      /* [n_clusters] in the order found */
-  int *node;      /* [n_groups] groups on the same bodies are one; for the second order, as all below */
+  int *node; /* [n_groups] node of each group: groups on the same bodies are one node; this and the following
+                for the second order */
   int n_nodes;
-  int *couple;           /* [bodies] the one that stands for all that M couples */
-  int *meeting, *met_by; /* by couples: the nodes that act on them */
+  int *couple;           /* [bodies] representative of the bodies coupled by M */
+  int *meeting, *met_by; /* nodes that act on each set of coupled bodies */
 } ordering;
 
 static int *ints(ga_context *ctx, size_t n)
@@ -136,7 +136,7 @@ static int find_groups(ordering *o)
   return 1;
 }
 
-/* As many groups of a kind as possible get a body of their own. */
+/* Maximum matching: as many groups of a kind as possible get a body of their own. */
 static int match(ordering *o, int kind)
 {
   const int n = o->n_groups;
@@ -162,7 +162,7 @@ static int match(ordering *o, int kind)
   return ok;
 }
 
-/* Clusters of what acts on no body are its own. */
+/* Groups that act on no body form clusters of their own. */
 static int place_groups(ordering *o)
 {
   int least = 0, ok = 1;
@@ -178,7 +178,7 @@ static int place_groups(ordering *o)
 
 /* ---- Order ---- */
 
-/* Pairs of clusters, each given once; with item NULL they are counted into start[cluster + 2]. */
+/* Pairs of clusters, each once; if item is NULL they are counted into start[cluster + 2]. */
 typedef struct graph {
   int *start, *item;
 } graph;
@@ -206,8 +206,8 @@ static void add_pairs(const ordering *o, graph *to)
   }
 }
 
-/* Ranks of n nodes by approximate minimum degree; add gives the pairs, first to be counted. Those that occur
- * more than once are no harm to AMD. */
+/* Ranks of n nodes by approximate minimum degree. add lists the pairs; its first call counts them. AMD
+ * accepts duplicates. */
 static int order_graph(const ordering *o, int n, void (*add)(const ordering *o, graph *to), int *rank)
 {
   graph g = {ints(o->ctx, (size_t)n + 2), NULL};
@@ -232,7 +232,7 @@ static int order_clusters(ordering *o)
   return o->rank && order_graph(o, o->n_clusters, add_pairs, o->rank);
 }
 
-/* Groups without a body of their own go to the last of their bodies. */
+/* Groups without a body of their own are put to the last of their bodies. */
 static void place_rest(ordering *o)
 {
   for (int k = 0; k < o->n_groups; k++) {
@@ -292,7 +292,7 @@ ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partn
 
 /* ---- All velocities first ---- */
 
-/* Groups that act on the same bodies are one node: a table of nodes by their bodies. */
+/* Merges groups that act on the same bodies into nodes, by a hash table of their bodies. */
 static int find_nodes(ordering *o)
 {
   size_t room = 4;
@@ -322,7 +322,7 @@ static int root_of(int *couple, int body)
   return body;
 }
 
-/* Bodies that share an entry of M are coupled: when they are gone, all groups on them meet. */
+/* Bodies that share an entry of M are coupled: after their elimination all groups on them are adjacent. */
 static int find_couples(ordering *o)
 {
   const ga_sparse *A = o->A;
@@ -336,8 +336,8 @@ static int find_couples(ordering *o)
   return o->couple != NULL;
 }
 
-/* The nodes that meet in each couple, into meeting and met_by; *pairs: how many pairs of them. */
-static int find_meetings(ordering *o, double *pairs)
+/* Lists the nodes adjacent in each set of coupled bodies, in meeting and met_by; *pairs: number of pairs. */
+static int list_adjacent_nodes(ordering *o, double *pairs)
 {
   const size_t n = (size_t)o->n_clusters;
   int *start = o->meeting = ints(o->ctx, n + 2);
@@ -372,7 +372,7 @@ static void add_meetings(const ordering *o, graph *to)
       if (o->given[o->column[A->row[p]]] < 0) add_pair(to, o->cluster[c], o->cluster[o->column[A->row[p]]]);
 }
 
-/* The bodies as the order that was found before has them, then the nodes. */
+/* Bodies in the order of `before`, then the nodes. */
 static int rank_nodes(ordering *o, const ga__order *before)
 {
   int *rank = ints(o->ctx, (size_t)o->n_nodes);
@@ -399,14 +399,14 @@ ga_status ga__order_constraints(ga_context *ctx, const ga_sparse *A, const int *
   double pairs;
   o.cluster = ints(ctx, (size_t)A->cols);
   int ok = o.cluster && list_rows(&o) && find_bodies(&o) && find_groups(&o) && find_nodes(&o) &&
-           find_couples(&o) && find_meetings(&o, &pairs);
+           find_couples(&o) && list_adjacent_nodes(&o, &pairs);
   *found = ok && pairs <= MOST_PAIRS * A->nnz;
   if (*found) ok = rank_nodes(&o, before) && expand(&o, out);
   release(&o);
   return ok ? GA_OK : no_memory(ctx);
 }
 
-/* The better of both into out. */
+/* The cheaper of both orders into out. */
 static ga_status choose_order(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                               double flops, ga__order *out)
 {
@@ -456,9 +456,9 @@ int ga__order_components(ga_context *ctx, const ga_sparse *A, const ga__order *o
   return count;
 }
 
-/* Elimination tree of the pattern of A(P, Q) and its transpose together, within its components, and how many
- * entries below each pivot its column has: row by row, each entry's path up the tree as far as the row has
- * not yet been met. */
+/* Elimination tree of the symmetrised pattern of A(P, Q), within its components, and the number of entries
+ * below each pivot: row by row, following each entry's path up the tree until a node already visited for
+ * this row. */
 static void count_below(const ga_sparse *A, const int *row_start, const int *by_row, const ga__order *order,
                         const int *component, const int *row_at, const int *col_at, int *parent, int *met,
                         int *below)

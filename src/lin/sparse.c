@@ -2,8 +2,8 @@
 #include "lin/lin_impl.h"
 #include <string.h>
 
-/* Stable counting sort: order[] lists 0..n-1, taken in the sequence `from` (NULL: as they are), by ascending
- * key. start has n_keys+1 places and ends as the index in order of the first of each key. */
+/* Stable counting sort: order[] lists 0..n-1, taken in the sequence `from` (NULL: 0, 1, ...), by ascending
+ * key. start[n_keys + 1] receives the first index in order of each key. */
 static void sort_by_key(int *order, int *start, const int *from, const int *key, int n, int n_keys)
 {
   memset(start, 0, ((size_t)n_keys + 1) * sizeof *start);
@@ -17,7 +17,7 @@ static void sort_by_key(int *order, int *start, const int *from, const int *key,
   start[0] = 0;
 }
 
-/* Numbers the pairs in the sequence `order` (by column, then row), the same pair twice only once. */
+/* Numbers the pairs in the sequence `order` (by column, then row); duplicates get one number. */
 static int merge(int *place, int *merged_row, int *col_start, const int *order, const int *entry_start,
                  const int *row, int cols)
 {

@@ -1,5 +1,5 @@
-/* Eigenvalues: the invariant subspace of a linear operator that belongs to its largest eigenvalues, by ARPACK
- * or, where vectors are short, by LAPACK from the whole matrix; and the eigenvalues of small matrices. */
+/* Eigenvalues: the invariant subspace of the largest eigenvalues of a linear operator, by ARPACK or, if n
+ * is small, by LAPACK from the full matrix; and the eigenvalues of small matrices. */
 #include "lin/lin_impl.h"
 
 #include <arpack.h>
@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#define TOLERANCE 1e-14 /* of an eigenvalue, relative */
+#define TOLERANCE 1e-14 /* relative error of an eigenvalue */
 enum { MOST_RESTARTS = 300, MORE_VECTORS = 20 };
 
-/* ARPACK keeps what it does between calls in variables of its own. */
+/* ARPACK keeps its state between calls in static variables. */
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static ga_status no_convergence(ga_context *ctx, int n, int found, int wanted)
@@ -129,7 +129,7 @@ static ga_status find_dense(ga_context *ctx, int n, int k, const ga__operator *T
 /* ---- By products alone ---- */
 
 typedef struct arnoldi {
-  ga__subspace *known; /* whose vectors are left out: T becomes (1 − X Xᵀ) T */
+  ga__subspace *known; /* deflated: T becomes (1 − X Xᵀ) T */
   const ga__operator *T;
   int n, n_vectors, n_work;
   double *residual, *vectors, *workd, *workl, *workev, *re, *im;
@@ -168,8 +168,8 @@ static double dot(int n, const double *a, const double *b)
   return sum;
 }
 
-/* x := x without its part in the known subspace */
-static void leave_known(const arnoldi *a, double *x)
+/* x := (1 − X Xᵀ) x */
+static void deflate(const arnoldi *a, double *x)
 {
   for (int pass = 0; pass < 2; pass++)
     for (int j = 0; j < a->known->k; j++) {
@@ -181,22 +181,23 @@ static void leave_known(const arnoldi *a, double *x)
 static ga_status multiply(const arnoldi *a, double *out, const double *in)
 {
   const ga_status status = a->T->apply(a->T->user, out, in);
-  if (!status) leave_known(a, out);
+  if (!status) deflate(a, out);
   return status;
 }
 
-/* The operator twice on numbers that are nothing special: what it annihilates has no part in the start. */
+/* Start vector: the operator applied twice to generic numbers, so that it has no component in the null
+ * space. */
 static ga_status set_start(arnoldi *a)
 {
   double *in = a->workd;
   for (int i = 0; i < a->n; i++) in[i] = 1.0 + 0.5 * sin(1.0 + (2.4 + 0.1 * a->known->k) * i);
-  leave_known(a, in);
+  deflate(a, in);
   ga_status status = multiply(a, a->residual, in);
   memcpy(in, a->residual, (size_t)a->n * sizeof *in);
   return status ? status : multiply(a, a->residual, in);
 }
 
-/* ARPACK's iteration; *info as it ends. */
+/* ARPACK's iteration; *info: its result. */
 static ga_status iterate(arnoldi *a, int k, a_int *info)
 {
   a_int ido = 0;
@@ -223,7 +224,7 @@ static ga_status extract(ga_context *ctx, arnoldi *a, int k, ga__subspace *s)
   return keep(ctx, a->n, found, a->vectors, a->re, a->im, s);
 }
 
-/* The k largest of what is left without `known`, into s. */
+/* The k largest eigenvalues of the deflated operator, into s. */
 static ga_status find_sparse(ga_context *ctx, int n, int k, const ga__operator *T, ga__subspace *known,
                              ga__subspace *s)
 {
@@ -232,7 +233,7 @@ static ga_status find_sparse(ga_context *ctx, int n, int k, const ga__operator *
   ga_status status = arnoldi_create(ctx, n, k, &a) ? GA_OK : ga__no_memory(ctx, "eigenvalues");
   if (!status) status = set_start(&a);
   const double size = status ? 0.0 : dot(n, a.residual, a.residual);
-  if (!status && !(size > 0.0)) { /* nothing is left */
+  if (!status && !(size > 0.0)) { /* the deflated operator is zero */
     arnoldi_destroy(ctx, &a);
     return GA_OK;
   }

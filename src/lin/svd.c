@@ -1,4 +1,4 @@
-/* Singular values of a small dense matrix: its range, its null space, least squares. */
+/* Singular value decomposition of a small dense matrix: range, null space, least squares. */
 #include "lin/lin_impl.h"
 #include <lapacke.h>
 #include <string.h>
@@ -11,7 +11,7 @@ void ga__svd_destroy(ga__svd *s)
   memset(s, 0, sizeof *s);
 }
 
-/* Numbers of work space that LAPACK asks for; 0: there is nothing to do, −1: it cannot. */
+/* Length of LAPACK's work array; 0: nothing to do; −1: the query failed. */
 static double work_length(int rows, int cols)
 {
   double length = 0.0, none = 0.0;
@@ -36,7 +36,7 @@ ga_status ga__svd_create(ga_context *ctx, int rows, int cols, ga__svd *s)
   return ga__no_memory(ctx, "singular values");
 }
 
-/* By rows A is the transpose by columns, Aᵀ = V Σ Uᵀ. */
+/* A by rows is Aᵀ by columns: Aᵀ = V Σ Uᵀ. */
 ga_status ga__svd_compute(ga__svd *s, const double *A, double tolerance)
 {
   const int m = s->rows, n = s->cols, least = m < n ? m : n;

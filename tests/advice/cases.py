@@ -20,7 +20,7 @@ case("try --tol %.1g; ", "energy balance is off by", open(os.path.join(source, "
 case("--min-step 0, which allows smaller steps", "--min-step 0, which allows smaller steps", STIFF, "--tol 1e-8 --min-step 0.01", ([], "--tol 1e-8 --min-step 0", {"m": (0.40808206, 1e-4)}))
 case("--accuracy 1e-3 instead computes error bars", "accuracy     unknown", STIFF, "--tol 1e-4",
      ([], "--accuracy 1e-3", {"m": (0.40808206, 1e-3)}))
-case("something acts that its ends do not see", "something acts that its ends do not see",
+case("something acts that is not seen at its ends", "something acts that is not seen at its ends",
      model("bodies: {m: {type: scalar, mass: 2, velocity: 1}}\n"
            "forces: {f: {type: actuator, coordinate: m, force: '1000*exp(-((m - 4.9973)/0.0005)^2)'}}", "t_end: 10, output: 1"),
      "--step 0.1", ([], "--step 1e-4", {"m.rate": (1.37339977, 1e-2)}), ([], "--tol 1e-6", {"m.rate": (1.37339977, 1e-2)}))
@@ -76,7 +76,7 @@ WHIP = model("bodies: {whip: {type: beam, length: 1, elements: 1, section: circl
 case("more elements of the beam; 30 deg", "more elements of the beam; 30 deg", WHIP, "--tol 1e-3", ([("elements: 1,", "elements: 8,")], "--tol 1e-3", {}))
 STRIP = model("gravity: [0, 0, -9.81]\nbodies: {strip: {type: beam, length: 1, elements: 20, section: rectangle, width: 0.02, height: 0.005, young: 7e10, density: 2700, damping: 1e-4}}\n"
               "joints: {wall: {type: fixed, a: ground, b: strip}}", "t_end: 0.002, output: 0.001")
-case("or error control, --tol 1e-4, are not", "as where something stiff is let go", STRIP, "--step 1e-3",
+case("or error control, --tol 1e-4, avoid this", "as when something stiff is released", STRIP, "--step 1e-3",
      ([], "--tol 1e-4", {"strip.end.z": (-1.962e-5, 1e-6)}))
 BACK = model("bodies: {b: {type: beam, points: [[0, 0, 0], [1, 0, 0], [0, 0.1, 0]], elements: 20, section: circle, diameter: 0.02, young: 1e9, density: 1000}}\njoints: {j: {type: fixed, a: ground, b: b, at: [0, 0, 0]}}", "t_end: 0.001")
 case("; give more points around the bend", "; give more points around the bend", BACK, "--tol 1e-4",
@@ -98,7 +98,7 @@ DRIVE = model("bodies: {m: {type: scalar, mass: 1, position: 0.5, velocity: -1}}
 case("accept it with accept_impact: true", ": an impact. Take", DRIVE, "",
      ([("'abs(t - 0.5)'", "'abs(t - 0.5)', accept_impact: true")], "", {"m": (0.5, 1e-9)}),
      ([("'abs(t - 0.5)'", "{type: motion, law: poly345, from: 0.5, to: 1, t_start: 0.1, duration: 0.8}"), (", velocity: -1", "")], "", {"m": (1, 1e-9)}))
-case("by a motion law such as poly345", "which no motion can", model(SCALAR + "drives: {d: {coordinate: m, function: 'if(t < 0.5, 0, 1)'}}"), "",
+case("Use a motion law that takes some time", "which no motion can", model(SCALAR + "drives: {d: {coordinate: m, function: 'if(t < 0.5, 0, 1)'}}"), "",
      ([("'if(t < 0.5, 0, 1)'", "{type: motion, law: poly345, from: 0, to: 1, t_start: 0.2, duration: 0.6}")], "", {"m": (1, 1e-9)}))
 # Geometry
 case("move one of them, or take a bushing", "coincide at the start", model("bodies: {p: {type: point, mass: 1}}\nforces: {s: {type: spring, a: ground, b: p, stiffness: 1}}"), "",
@@ -122,7 +122,7 @@ case("it acts on nothing", "acts on nothing", model(SCALAR + "forces: {s: {type:
 case("it must be > 0, or NaN for that at the start; use", "length is 0", model(point() + "joints: {j: {type: distance, a: ground, b: p, length: 0}}"), "",
      ([("length: 0", "length: 1")], "", {"p.x": (1, 1e-9)}), ([("distance", "spherical"), (", length: 0", ""), ("[1, 0, 0]", "[0, 0, 0]")], "", {"p.x": (0, 1e-9)}))
 # Names
-case("are taken; give another", "are taken", FALLS.replace("p:", "energy:"), "", ([("energy:", "p:")], "", FALLEN))
+case("are reserved; give another", "are reserved", FALLS.replace("p:", "energy:"), "", ([("energy:", "p:")], "", FALLEN))
 case("give the parameter another name", "is a parameter, and", model("parameters: {m: 2}\n" + SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'm + 1'}}"), "",
      ([("{m: 2}", "{n: 2}"), ("'m + ", "'n + ")], "", {"m": (1.5, 1e-3)}))
 # Rotations
@@ -202,8 +202,8 @@ case("Where it has one, give a guess near it", "Where it has one, give a guess n
      ([("forces:", "guesses: {g: {signal: a, value: 10.1}}\nforces:")], "--tol 1e-4", {"m": (5, 1e-3)}))
 case("leave it out", "the tag '!kilo' is not read; leave it out", FALLS.replace("mass: 1", "mass: !kilo 1"), "", ([("!kilo ", "")], "", FALLEN))
 case("is 0; leave it out", "the coefficient of the highest power", model(SCALAR + "blocks: {g: {type: transfer_function, inputs: {u: m}, num: [1], den: [0, 1, 1]}}"), "", ([("[0, 1, 1]", "[1, 1]")], "", {"m": (0, 1e-9)}))
-case("by way of which it is fixed to itself", "it is fixed to itself", model(SCALAR + "markers: {a: {body: b}, b: {body: a}}"), "", ([("b: {body: a}", "b: {body: ground}")], "", {}))
-case("leave it \\\"ground\\\"", "only positions are seen from", model(point() + "markers: {a: {body: ground}}\nsensors: {s: {type: velocity, of: p, from: a}}"), "", ([("from: a", "from: ground")], "", {}), ([(", from: a", "")], "", {}))
+case("which is itself fixed to this marker", "itself fixed to this marker", model(SCALAR + "markers: {a: {body: b}, b: {body: a}}"), "", ([("b: {body: a}", "b: {body: ground}")], "", {}))
+case("leave it \\\"ground\\\"", "only positions can be measured from", model(point() + "markers: {a: {body: ground}}\nsensors: {s: {type: velocity, of: p, from: a}}"), "", ([("from: a", "from: ground")], "", {}), ([(", from: a", "")], "", {}))
 case("so that a guess of it does nothing; leave it out", "does nothing", model(SCALAR + "blocks: {g: {type: gain, inputs: {u: 1}, gain: 2}}\nguesses: {x: {signal: m.acc, value: 1}}"), "", ([("guesses: {x: {signal: m.acc, value: 1}}", "")], "", {}))
 case("leave the torque out, or make it", "cannot turn; leave the torque out", model(point() + "forces: {f: {type: force, frame: p, torque: [1, 0, 0]}}"), "",
      ([("torque: [1, 0, 0]", "force: [1, 0, 0]")], "", {"p.x": (1.5, 1e-3)}), ([("type: point, mass: 1", "type: rigid, mass: 1, inertia: [1, 1, 1]")], "", {"p.wx": (1, 1e-3)}))
@@ -216,11 +216,11 @@ case("for a product write number", "for a product write", FALLS.replace("mass: 1
 case("the signal '%s' is %g at t", "check their units", FALLS.replace("-9.81", "-1e300"), "--tol 1e-4", ([("-1e300", "-9.81")], "--tol 1e-4", FALLEN))
 case("galpha converge: the error of %s is", "the error of q is inf", model("bodies: {m: {type: scalar, mass: 1, position: 1e200}}\nforces: {s: {type: spring, coordinate: m, stiffness: 1, rest: 0}}"), "converge --step 0.1",
      ([("1e200", "1")], "converge --step 0.1", {}))
-case("put those first that others need", "wait for each other, the most that are allowed; put those first",
+case("put those first that others need", "wait for each other, which is the limit; put those first",
      "parameters:\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in range(300)) + "  p300: 1\n" + model("bodies: {p: {type: point, mass: 1}}", "t_end: 1, output: 0.1", "gravity: [0, 0, -9.81]\n"), "",
      ([("parameters:\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in range(300)) + "  p300: 1\n",
         "parameters:\n  p300: 1\n" + "".join("  p%d: p%d + 1\n" % (i, i + 1) for i in reversed(range(300))))], "", FALLEN))
-case("use 'repeat' or parameters", "by aliases, the most that are allowed; use 'repeat' or parameters",
+case("use 'repeat' or parameters", "by aliases, which is the limit; use 'repeat' or parameters",
      "parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)) + FALLS, "",
      ([("parameters:\n  a0: &a0 1\n" + "".join("  a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 9)) for i in range(1, 10)), "parameters: {a0: 1}\n")], "", FALLEN))
 case("Change it, or begin later", "more often than can be resolved", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'mod(3, t)'}}", "t_start: 0, t_end: 1, output: 0.1"), "--tol 1e-4",

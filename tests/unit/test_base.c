@@ -250,8 +250,8 @@ static void test_sentences_by_pieces(void **state)
   const char *what =
       "the iteration matrix is singular; the first column without a pivot is that of dynamics 2";
   static const char *const before[] = {
-      "", "t = 0.25, h = 0.001: ", "the callback 'force' gave up (it returned -1): ",
-      "t = 0.25, h = 0.001: the callback 'force' gave up (it returned -1): ", "force of spring 's': "};
+      "", "t = 0.25, h = 0.001: ", "the callback 'force' failed (it returned -1): ",
+      "t = 0.25, h = 0.001: the callback 'force' failed (it returned -1): ", "force of spring 's': "};
   for (int pieces = 0; pieces <= GA_SAY_PART; pieces++) {
     const int bytes = ga_error_say(e, pieces, text, sizeof text);
     assert_int_equal(bytes, ga_error_say(e, pieces, NULL, 0));
@@ -373,7 +373,7 @@ static void test_log_levels(void **state)
   assert_int_equal(j.level, GA_LOG_INFO);
   assert_int_equal(j.reason, GA_REASON_START_MOVED);
   assert_string_equal(
-      j.text, "start: the given positions were off the constraints by up to 0.25; rod.x was moved by 0.5");
+      j.text, "start: the given positions violated the constraints by up to 0.25; rod.x was moved by 0.5");
   ga__log(ctx, GA_LOG_WARNING, GA_REASON_START_MOVED, &facts);
   assert_int_equal(j.n, 2);
   assert_int_equal(j.level, GA_LOG_WARNING);

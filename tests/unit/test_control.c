@@ -1078,7 +1078,7 @@ static void refused_others(void **state)
   REFUSED(user, (RIG_USER, o.difference_step = 0), "difference_step is 0");
   REFUSED(user, (RIG_USER, o.difference_step = 0.2), "difference_step is 0.2");
   REFUSED(user, (RIG_USER, o.names.out = names_list),
-          "names.out[0] of block 'user': the name has 74 characters; 63 are the most");
+          "names.out[0] of block 'user': the name has 74 characters; the limit is 63");
 }
 
 static void refused_expressions(void **state)

@@ -718,7 +718,7 @@ static int bounce(void *user, int event, const ga_state *s, double *q, double *v
   return v[0] < b->slow;
 }
 
-/* Bounces that pile up end the run where they do, on the floor. */
+/* Bounces that accumulate end the run where they do, on the floor. */
 static void ball_stays_above_the_floor(void **state)
 {
   static const ga_event floor_hit[] = {{-1, GA_EVENT_RESTART}};
@@ -743,7 +743,7 @@ static void ball_stays_above_the_floor(void **state)
     rig_build(&r);
     assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
     assert_status(r.ctx, ga_simulator_start(sim, NULL, 0.0, top, REST, NULL, NULL, NULL, NULL), GA_OK);
-    /* follows: "its restarts pile up. Let on_event stop the simulation" */
+    /* follows: "its restarts accumulate. Let on_event stop the simulation" */
     assert_status(r.ctx, ga_simulator_run(sim), body.slow > 0.0 ? GA_STOPPED : GA_ERR_STEP);
     if (body.slow == 0.0) assert_error(r.ctx, GA_REASON_RESTARTS_PILE_UP, "0", NULL, NULL);
     double when = sqrt(2.0 / 9.81), part = 2.0 * when;

@@ -916,7 +916,7 @@ static void smallest_step(void **state)
     toy_kind kind;
     const char *says[3];
   } row[] = {
-      {TOY_JUMP, {"h_min", "most in the coordinate of 'the trolley'", "Is there a discontinuity"}},
+      {TOY_JUMP, {"h_min", "largest in the coordinate of 'the trolley'", "Is there a discontinuity"}},
       {TOY_WALL, {"h_min", "the callback 'force'", "smaller step"}},
       {TOY_WILD, {"h_min", "Newton's iteration did not converge", "the trolley"}},
   };

@@ -659,7 +659,7 @@ static void checker_and_failing_sweeps(void **state)
     s.code = -1;
     const ga_status status = ga_system_check(r.sys, &spot.p, 1e-6, NULL);
     assert_status(r.ctx, status, s.fault_at == 4 || s.fault_at == 6 ? GA_OK : GA_ERR_CALLBACK);
-    if (status) assert_says(r.ctx, "the callback 'sweep' gave up (it returned -1)");
+    if (status) assert_says(r.ctx, "the callback 'sweep' failed (it returned -1)");
   }
   /* nowhere but here */
   s = (sled){.fn = SWEEP_ALONE, .code = 1, .after = spot.p.t + 1e-9, .wrong = ADDS_TO_Q};

@@ -1045,7 +1045,7 @@ static void messages(void **state)
       {"5[kNn]", 3, 3, "kNn", "a known unit", "kN", "'kNn' is unknown"},
       {"5[kN", 5, 0, "", "']' after the unit", "", "the text ends too early"},
       {"5[kN 3]", 6, 1, "3", "']' after the unit", "", "'3' is out of place"},
-      {"5[]", 3, 1, "]", "a unit", "", "this is no unit"},
+      {"5[]", 3, 1, "]", "a unit", "", "this is not a unit"},
       {"1e308[km]", 1, 9, "1e308[km]", "", "", "the number is too large in SI units"},
       {"x[m]", 2, 1, "[", rest, "", "'[' is out of place"},
       {"_", 1, 1, "_", "a known name", "", "'_' is unknown"},

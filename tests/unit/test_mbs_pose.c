@@ -272,9 +272,10 @@ static void refusals_say_why_and_write_nothing(void **state)
   const double mirror[9] = {1, 0, 0, 0, 1, 0, 0, 0, -1};
   double R[9];
   assert_int_equal(ga_rotation_matrix(*state, mirror, R), GA_ERR_ARGUMENT);
-  assert_string_equal(ga_context_error(*state)->text,
-                      "rotation: the matrix is off a rotation by 2, more than 1e-06; its determinant is "
-                      "negative: it mirrors; turn one axis round");
+  assert_string_equal(
+      ga_context_error(*state)->text,
+      "rotation: the matrix differs from a rotation by 2, more than 1e-06; its determinant is "
+      "negative: it mirrors; turn one axis round");
 }
 
 int main(void)

@@ -730,8 +730,8 @@ static void drives_begin_with_speeds(void **state)
                {0.0, 0.0, 0.4, 1.8, 0.4, "load starts, by drives, with 1.8 m/s, which was not given\n"},
                {0.0, 1.5, 0.2, 1.5, 0.2, "trolley starts, by drives, with 1.2 m/s; it was given at rest\n"},
                {1.2, 1.5, 0.2, 1.5, 0.2, ""},
-               {-1.2, 0.0, 0.0, 0, 0, "mending it would move"},
-               {0.0, 3.0, 2.0, 0, 0, "mending it would move"}};
+               {-1.2, 0.0, 0.0, 0, 0, "correcting it would move"},
+               {0.0, 3.0, 2.0, 0, 0, "correcting it would move"}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     ga_planar_def trolley = ga_planar_defaults(), load = ga_planar_defaults();
