@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->saddle_rhs,
- * with B and A of the saddle matrix. outputs 0: o is not asked for, and 0 stands for y − o. */
+ * with B and A of the saddle matrix. outputs 0: o is not evaluated, and y − o is 0. */
 static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const ga_point *p, int outputs)
 {
   const ga_system *sys = st->sys;
@@ -71,7 +71,7 @@ static int is_linear(ga_stepper *st, const ga_point *p)
   return !status && change <= same * largest;
 }
 
-/* Neither accelerations nor outputs came to rest: outputs are to blame where they are off. */
+/* Accelerations and outputs did not converge: blames the outputs if their residuals are large. */
 static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, const ga_point *p)
 {
   const ga_system *sys = st->sys;
@@ -119,7 +119,7 @@ ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
   return ga__call(sys, GA__STATE, &p, f->xdot);
 }
 
-/* y from what q, v, and as far as they are known vdot, λ and ψ, say. */
+/* y from q, v and, as far as they are known, vdot, λ and ψ. */
 ga_status ga__start_guess_outputs(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -131,8 +131,8 @@ ga_status ga__start_guess_outputs(ga_stepper *st)
   return status;
 }
 
-/* Accelerations and multipliers under the forces that the present y cause, by [M Bᵀ Aᵀ; B; A], which asks
- * neither for outputs nor for their derivatives. */
+/* Accelerations and multipliers with the forces of the current y, by [M Bᵀ Aᵀ; B; A]; outputs and their
+ * derivatives are not evaluated. */
 static ga_status solve_at_fixed_outputs(ga_stepper *st)
 {
   ga_point p = ga__state_point(&st->now);
@@ -143,7 +143,7 @@ static ga_status solve_at_fixed_outputs(ga_stepper *st)
   return isfinite(add_accelerations(st, &st->now)) ? GA_OK : GA_RETRY_NAN;
 }
 
-/* As before they were looked for. */
+/* Resets accelerations and multipliers to their values before the solution. */
 static void forget_accelerations(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -155,8 +155,7 @@ static void forget_accelerations(ga_stepper *st)
     memcpy(f->psi, st->begin_psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
 }
 
-/* From outputs as they were before the start was made again. Where that does not do, everything is as if it
- * had not been tried. */
+/* Starts from the outputs before a restart. If that fails, everything is left as before. */
 static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, int *found)
 {
   const ga_system *sys = st->sys;
@@ -177,9 +176,9 @@ static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, i
   return GA_OK;
 }
 
-/* Outputs that depend on accelerations or multipliers may have no value where these are 0, as 1/hinge.fy:
- * accelerations at fixed outputs, outputs at these accelerations, and so on, until Newton's iteration
- * succeeds from there. What it said first counts when it never does. */
+/* Outputs that depend on accelerations or multipliers may be undefined where these are 0, as 1/hinge.fy:
+ * accelerations at fixed outputs and outputs at fixed accelerations are computed in turn, until Newton's
+ * iteration succeeds. If it never does, its first error is reported. */
 ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
 {
   enum { MOST_ROUNDS = 4 };
@@ -211,8 +210,7 @@ ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
   return first;
 }
 
-/* Accelerations and multipliers were not found: is it that forces do not depend on a multiplier where it is
- * as guessed, as on λ in −Bᵀλ³ at 0? */
+/* After a failure: reports a multiplier on which forces do not depend at its guess, as on λ in −Bᵀλ³ at 0. */
 ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status)
 {
   const ga_system *sys = st->sys;

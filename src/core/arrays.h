@@ -6,11 +6,11 @@
 
 typedef struct ga__array {
   double **array;
-  size_t length; /* 0: points behind the array before it */
+  size_t length; /* 0: points behind the array before */
 } ga__array;
 
-/* All of them, zeroed, one behind the other in *block, which is freed by ga__free(); total, where not NULL,
- * receives the length of it. `what` they are for, in the message where there is no memory. */
+/* Allocates all arrays, zeroed and contiguous, in *block, to be freed by ga__free(). total, if not NULL,
+ * receives its length. `what`: their purpose, for the error message. */
 ga_status ga__arrays_create(ga_context *ctx, const ga__array *list, size_t n, const char *what,
                             double **block, size_t *total);
 

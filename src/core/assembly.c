@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Pairs of the pattern, growing; place[] comes from ga_sparse_create in the same order. */
+/* Growing list of (row, column) pairs of the pattern; ga_sparse_create returns place[] in the same order. */
 typedef struct pairs {
   ga_context *ctx;
   int count, capacity;
@@ -45,14 +45,16 @@ static void add_pair(pairs *p, int row, int col)
   p->col[p->count++] = col;
 }
 
-/* What the walk needs to find: blocks by column, B by column, the pattern by row. */
+/* Indices for the walk: blocks by column, B by column, the pattern by row. */
 typedef struct column_map {
   int *block;              /* [nv] tangent block of each column of V, or -1 */
   int *packed;             /* [nv] where that block begins in packed arrays */
   int *b_start, *b;        /* entries of B by column: indices into b_entry */
   int *row_start, *by_row; /* entries of the system's pattern by row */
-  int *met, *met_at;       /* [n_lambda] group that met a row of B last, and as which of its etas */
-  int *etas, *factors; /* [nv] of the columns that begin here: how many etas, and where their factors are */
+  int *met,
+      *met_at; /* [n_lambda] the last group with an entry in this row of B, and the index of its eta there */
+  int *etas,
+      *factors; /* [nv] for a group that begins at this column: number of etas, and first of their factors */
 } column_map;
 
 static void map_destroy(ga_context *ctx, column_map *map)
@@ -103,8 +105,7 @@ static ga_status map_create(const ga_system *sys, column_map *map)
   return GA_OK;
 }
 
-/* The two walks over the plan, counting first and filling then, are one function: counting while as->direct
- * is NULL. */
+/* One function both counts and fills: it counts while as->direct is NULL. */
 typedef struct cursor {
   int64_t direct, groups, members, etas, factors; /* factors: entries of B over all etas */
 } cursor;
@@ -130,8 +131,8 @@ static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *r
   at->direct++;
 }
 
-/* The etas of some columns: one for every row of B that meets them, with the entries there; n_b, behind the
- * last, stands for none. The same for all rows of the matrix. */
+/* The etas of some columns: one for every row of B with entries there, and these entries; index n_b, behind
+ * the last, means none. The same for all rows of the matrix. */
 static void find_etas(ga__assembly *as, column_map *map, cursor *at, int start, int size)
 {
   const ga_system *sys = as->sys;
@@ -160,7 +161,7 @@ static int first_entry(const int *factor, int size, int none)
   return factor[k];
 }
 
-/* Those of a group: places in its row. */
+/* Places of a group's etas in its row. */
 static void add_etas(ga__assembly *as, column_map *map, cursor *at, pairs *p, int row, int start, int size)
 {
   const ga_system *sys = as->sys;
@@ -177,7 +178,7 @@ static int has_etas(const ga__assembly *as, const ga__rule *rule)
   return rule->eta && rule->eta <= as->layout.eta_level;
 }
 
-/* The group that entry stands for: all entries of its row in the columns of its tangent block. */
+/* Adds the group of an entry: all entries of its row in the columns of its tangent block. */
 static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
                       int entry)
 {
@@ -209,8 +210,8 @@ static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
   at->members += size;
 }
 
-/* First entry of its row within its tangent block? Then it stands for the group. */
-static int leads(const ga_system *sys, const column_map *map, int row, int position)
+/* Whether this is the first entry of its row within its tangent block, which represents the group. */
+static int represents_group(const ga_system *sys, const column_map *map, int row, int position)
 {
   int e = map->by_row[position], block = map->block[sys->col[e]];
   if (block < 0) return 1;
@@ -221,14 +222,14 @@ static int leads(const ga_system *sys, const column_map *map, int row, int posit
   return 1;
 }
 
-/* Can a rule's source be non-zero at an entry? M has what D has. */
+/* Whether a rule's source can be non-zero at an entry. M has the entries of D. */
 static int holds(const ga_system *sys, ga__source source, int entry)
 {
   static const unsigned char ARRAY[GA__N_SOURCES] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
   return (sys->in[entry] & ARRAY[source]) != 0;
 }
 
-/* Or at any entry of the group that this one stands for? */
+/* The same for any entry of the group that this one represents. */
 static int group_holds(const ga_system *sys, const column_map *map, ga__source source, int row, int position)
 {
   const int block = map->block[sys->col[map->by_row[position]]];
@@ -240,8 +241,7 @@ static int group_holds(const ga_system *sys, const column_map *map, ga__source s
   return 0;
 }
 
-/* Groups in the first pass, all else in the second: what is not turned, and columns that commute and have no
- * etas. */
+/* First pass: groups. Second pass: entries that are not turned, and commuting columns without etas. */
 static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
                       int groups)
 {
@@ -256,12 +256,12 @@ static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
       if (in_group != groups) continue;
       if (!groups && holds(sys, rule->source, e))
         add_direct(as, at, p, rule, e);
-      else if (groups && leads(sys, map, row, i) && group_holds(sys, map, rule->source, row, i))
+      else if (groups && represents_group(sys, map, row, i) && group_holds(sys, map, rule->source, row, i))
         add_group(as, map, at, p, rule, e);
     }
 }
 
-/* Groups first, direct entries then, the order that distribute() relies on. */
+/* Groups first, then direct entries: distribute() relies on this order. */
 static void walk(ga__assembly *as, column_map *map, cursor *at, pairs *p)
 {
   if (as->sys->size[GA_BLOCK_LAMBDA] > 0)
@@ -296,7 +296,7 @@ static void add_meeting_places(ga__assembly *as, pairs *p)
     }
 }
 
-/* Places of the rows of all pairs, so that they can be cleared. */
+/* Lists the places of the rows of all pairs, to clear them. */
 static ga_status list_lines(ga__assembly *as)
 {
   const ga_sparse *K = as->K;
@@ -325,9 +325,8 @@ static ga_status list_lines(ga__assembly *as)
   return complete ? GA_OK : ga__no_memory(as->ctx, "the plan of an iteration matrix");
 }
 
-/* Row and column of one pair are cleared but for where they meet, where there is a number of the row's size.
- */
-static void leave_out(ga__assembly *as, int pair, int row, int col)
+/* Clears row and column of a pair except their diagonal entry, which gets the size of the row. */
+static void exclude_pair(ga__assembly *as, int pair, int row, int col)
 {
   double *K = as->K->value, size = 0.0;
   for (int i = as->line_start[pair]; i < as->line_start[pair + 1]; i++) {
@@ -349,7 +348,7 @@ void ga__assembly_leave_out(ga__assembly *as, const ga__null *null, const ga__nu
     const ga__null *which = l->set[b].holonomic ? null_b : null;
     for (int k = 0; k < which->r; k++) {
       pair_of(as->sys, &l->set[b], which->row[k], &row, &col);
-      leave_out(as, first + which->row[k], row, col);
+      exclude_pair(as, first + which->row[k], row, col);
     }
   }
 }
@@ -376,8 +375,8 @@ ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r)
 
 typedef enum side { EQUATIONS, MULTIPLIERS } side;
 
-/* Of the sets' equations, divided by the lengths of the rows, or of their multipliers, times them: without
- * the part along relations. */
+/* Removes the components along relations from the sets' equations (divided by the row lengths) or their
+ * multipliers (times them). */
 static void remove_relations(const ga__assembly *as, side which, ga__null *null, ga__null *null_b, double *r)
 {
   const ga__layout *l = &as->layout;
@@ -432,8 +431,8 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
   return GA_OK;
 }
 
-/* place[] follows the order in which the pairs were added: groups with their etas, direct entries, diagonals,
- * places where the row and the column of a constraint meet. */
+/* place[] is in the order in which the pairs were added: groups with their etas, direct entries, diagonals,
+ * diagonal entries of constraints. */
 static void distribute(ga__assembly *as, const int *place)
 {
   const ga_system *sys = as->sys;

@@ -1,18 +1,18 @@
-/* Times at which the equations jump: steps end before them, and begin anew behind them. */
+/* Times at which the equations jump: steps end before them, and the run restarts behind them. */
 #include "core/inside.h"
 
 #include <float.h>
 #include <math.h>
 
-/* of the time: what the caller's functions may make of it by rounding, and the end of a step */
+/* [-] relative to t: rounding of times by the caller's functions and at the end of a step */
 #define LISTED_MARGIN (16 * DBL_EPSILON)
 
-/* The first of the caller's own times whose break ends after t. */
+/* The first of the caller's list of breaks that ends after t. */
 static ga_breakpoint listed_break(const ga__breaks *b, double t)
 {
   ga_breakpoint out = {INFINITY, INFINITY, 1, INFINITY, INFINITY, 0, NULL};
   int low = 0, high = b->n_times;
-  while (low < high) { /* the first that lies behind t */
+  while (low < high) { /* bisection for the first one behind t */
     const int middle = low + (high - low) / 2;
     const double at = b->times[middle], margin = LISTED_MARGIN * fabs(at);
     if (at + margin > t)
@@ -50,11 +50,11 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
   const ga_status before = ga__listen(sys->ctx);
   const int code = sys->def.next_break(sys->def.user, t, b->until, out);
   const ga_status status = ga__answer(sys, "next_break", -1, t, code, before);
-  if (status > 0) sys->ctx->error.status = GA_ERR_CALLBACK; /* no smaller step helps */
+  if (status > 0) sys->ctx->error.status = GA_ERR_CALLBACK; /* a smaller step cannot help */
   if (status) return GA_ERR_CALLBACK;
   if (isinf(out->before)) {
     out->clear = fmin(out->clear, b->until);
-    if (!(out->clear + out->unresolved > t)) { /* given up at once: go on a little */
+    if (!(out->clear + out->unresolved > t)) { /* abandoned at once: advance a little */
       out->clear = t;
       out->unresolved = 1e-3 * (b->until - t);
     }
@@ -67,7 +67,7 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
                                  GA__NUMBERS({out->before, NULL}, {out->after, NULL})});
 }
 
-/* Times at which breaks cannot be found are gone through by steps, which may miss some. */
+/* Intervals in which breaks cannot be found are stepped through; some may be missed. */
 static void pass_unresolved(ga__breaks *b, ga_breakpoint *found)
 {
   if (!(found->unresolved > 0)) return;
@@ -90,7 +90,7 @@ static int is_known(const ga__breaks *b, double ahead)
 
 ga_status ga__breaks_find(ga__breaks *b, double t, double ahead)
 {
-  const int at_start = b->passed == -DBL_MAX; /* one that is right here counts */
+  const int at_start = b->passed == -DBL_MAX; /* a break at the start itself counts */
   double from = at_start ? fmin(t - 4 * DBL_EPSILON * fabs(t), nextafter(t, -DBL_MAX)) : fmax(t, b->passed);
   while (!is_known(b, ahead)) {
     if (b->known) from = fmax(from, b->next.clear);

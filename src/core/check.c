@@ -1,18 +1,18 @@
-/* The derivative checker: what the user gave against fourth-order differences, column by column. */
+/* The derivative checker: compares the user's derivatives with fourth-order differences, column by column. */
 #include "core/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Entries below this part of a row's own terms count as small, and differences round by up to ROUNDING of
- * these terms: by some ε over the step of 7e-4. */
+/* Entries below this part of a row's terms count as small; the rounding error of differences is up to
+ * ROUNDING of these terms (a few ε over the step of 7e-4). */
 #define SMALL 1e-6
 #define ROUNDING 1e-11
 
-/* Keep a finding among the worst. */
-static void keep(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
-                 double error)
+/* Keeps a finding if it is among the worst. */
+static void keep(ga__checker *c, const ga__finding_text *said, int row, int col, double given,
+                 double expected, double error)
 {
   ga_check_report *r = &c->report;
   r->n_wrong++;
@@ -31,7 +31,7 @@ static void keep(ga__checker *c, const ga__said *said, int row, int col, double 
   c->said[at] = said;
 }
 
-/* Counts a comparison; its error. */
+/* Counts a comparison; returns its error. */
 static double weigh(ga__checker *c, int row, double given, double expected, double scale)
 {
   const double terms = 1.0 + c->terms[row];
@@ -41,8 +41,8 @@ static double weigh(ga__checker *c, int row, double given, double expected, doub
   return error;
 }
 
-void ga__check_compare(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
-                       double scale, double doubt)
+void ga__check_compare(ga__checker *c, const ga__finding_text *said, int row, int col, double given,
+                       double expected, double scale, double doubt)
 {
   const double error = weigh(c, row, given, expected, scale);
   if (error <= c->tol) return;
@@ -52,7 +52,8 @@ void ga__check_compare(ga__checker *c, const ga__said *said, int row, int col, d
     keep(c, said, row, col, given, expected, error);
 }
 
-void ga__check_same(ga__checker *c, const ga__said *said, int row, int col, double given, double expected)
+void ga__check_same(ga__checker *c, const ga__finding_text *said, int row, int col, double given,
+                    double expected)
 {
   const double error = weigh(c, row, given, expected, 0.0);
   if (!(given == expected)) keep(c, said, row, col, given, expected, error);
@@ -66,16 +67,16 @@ int ga__check_is_phi(const ga_system *sys, int row)
 /* ---- Columns ---- */
 
 #define BY_DIFFERENCES "given", "differences give", 9
-static const ga__said OUTSIDE = {GA_CHECK_PATTERN, "the pattern", "the pattern has no entry there, so",
-                                 "differences give", 9};
+static const ga__finding_text OUTSIDE = {GA_CHECK_PATTERN, "the pattern",
+                                         "the pattern has no entry there, so", "differences give", 9};
 
-static const ga__said NO_MASS = {GA_CHECK_PATTERN, "the pattern", "pattern_in has GA_NO_MASS there, so",
-                                 "D by vdot is", 9};
+static const ga__finding_text NO_MASS = {GA_CHECK_PATTERN, "the pattern",
+                                         "pattern_in has GA_NO_MASS there, so", "D by vdot is", 9};
 
-/* One kind of derivative: ask for it with these shifts, then go through its columns. */
+/* One kind of derivative: requested with these shifts, then compared by columns. */
 typedef struct kind {
-  ga__said said;
-  ga__said left_out; /* where pattern_in has none of it */
+  ga__finding_text said;
+  ga__finding_text left_out; /* for entries that pattern_in excludes */
   ga__pass pass;
   unsigned want, array;
   double shift_v, shift_vdot;
@@ -115,7 +116,7 @@ static const kind KINDS[] = {
     {{GA_CHECK_G, "G", BY_DIFFERENCES}, LEFT_OUT("G"), GA__PASS_G, GA_WANT_G, GA_WANT_G, 1.0, 1.0, 1}};
 #undef LEFT_OUT
 
-/* Rows of one column that a kind of derivative has anything to say about. */
+/* Whether a row belongs to this kind of derivative. */
 static int concerns(const ga_system *sys, const kind *k, int row)
 {
   return k->array == GA_WANT_G ? ga__check_is_phi(sys, row) : 1;
@@ -178,8 +179,8 @@ static ga_status check_kind(ga__checker *c, const kind *k)
 
 /* ---- All else ---- */
 
-/* A user's time derivative against differences of what it is the derivative of. */
-static ga_status check_motion(ga__checker *c, const ga__said *said, ga__fn given, ga__fn of,
+/* Compares a user's time derivative with differences. */
+static ga_status check_motion(ga__checker *c, const ga__finding_text *said, ga__fn given, ga__fn of,
                               ga_equation_block block)
 {
   const ga_system *sys = c->sys;
@@ -187,14 +188,14 @@ static ga_status check_motion(ga__checker *c, const ga__said *said, ga__fn given
   ga_status status = ga__call(sys, given, c->p, c->given);
   if (!status) status = ga__along_motion(&c->deriv, of, c->p, c->expected, c->doubt);
   if (status) return status;
-  /* rates are sums of terms of the size of v, of which nothing is left where constraints are met */
+  /* rates are sums of terms of the size of v, which cancel where constraints are satisfied */
   double size = ga__max_abs(c->given, sys->size[block], NULL) + 0.01 * ga__max_abs(c->p->v, sys->nv, NULL);
   for (int i = 0; i < sys->size[block]; i++)
     ga__check_compare(c, said, sys->start[block] + i, -1, c->given[i], c->expected[i], size, c->doubt[i]);
   return GA_OK;
 }
 
-/* Size of the terms of each residual, to know what rounding can do. */
+/* Size of the terms of each residual, to bound rounding errors. */
 static ga_status measure_terms(ga__checker *c)
 {
   const ga_system *sys = c->sys;
@@ -206,12 +207,12 @@ static ga_status measure_terms(ga__checker *c)
   return GA_OK;
 }
 
-/* B asked for alone must be the B that comes with the rest of Q. */
+/* B requested alone must equal the B within Q. */
 static ga_status check_b_alone(ga__checker *c)
 {
   const ga_system *sys = c->sys;
-  static const ga__said ALONE = {GA_CHECK_B, "B (asked for alone, with GA_WANT_B)", "given",
-                                 "with the rest of Q it is", 9};
+  static const ga__finding_text ALONE = {GA_CHECK_B, "B (asked for alone, with GA_WANT_B)", "given",
+                                         "with the rest of Q it is", 9};
   size_t n = (size_t)sys->n_entries;
   double *D = c->values, *Q = D + n, *G = Q + n;
   if (!sys->def.jacobian || sys->n_b == 0) return GA_OK;
@@ -225,12 +226,12 @@ static ga_status check_b_alone(ga__checker *c)
   return status;
 }
 
-/* phi_dot comes first: G is compared with differences of it, and cannot be judged where it is wrong. */
+/* phi_dot comes first: G is compared with its differences, which are useless if it is wrong. */
 static ga_status run(ga__checker *c)
 {
-  static const ga__said DOT = {GA_CHECK_PHI_DOT, "phi_dot", BY_DIFFERENCES},
-                        ACC = {GA_CHECK_PHI_ACC, "phi_acc", BY_DIFFERENCES},
-                        K_ACC = {GA_CHECK_K_ACC, "k_acc", BY_DIFFERENCES};
+  static const ga__finding_text DOT = {GA_CHECK_PHI_DOT, "phi_dot", BY_DIFFERENCES},
+                                ACC = {GA_CHECK_PHI_ACC, "phi_acc", BY_DIFFERENCES},
+                                K_ACC = {GA_CHECK_K_ACC, "k_acc", BY_DIFFERENCES};
   ga_status status = measure_terms(c);
   if (!status) status = check_motion(c, &DOT, GA__PHI_DOT, GA__PHI, GA_BLOCK_LAMBDA);
   int phi_dot_wrong = c->report.n_wrong > 0;
@@ -242,7 +243,7 @@ static ga_status run(ga__checker *c)
   return status ? status : ga__check_sweep(c);
 }
 
-/* Every part that the system has must be there, and q on its group. */
+/* All arrays that the system needs must be given, and q must be on its group. */
 ga_status ga__check_point(const ga_system *sys, const ga_point *p, const char *caller)
 {
   const struct {
@@ -284,7 +285,7 @@ static ga_status verdict(ga__checker *c)
     const ga_equation_block of = ga__block_of(sys, f->col, &j);
     ga__describe_unknown(sys, of, j, column, sizeof column);
   }
-  const ga__said *said = c->said[0];
+  const ga__finding_text *said = c->said[0];
   snprintf(detail, sizeof detail, "%s %.*g, %s %.*g", said->given, said->digits, f->given, said->expected,
            said->digits, f->expected);
   return ga__refuse(

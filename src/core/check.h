@@ -1,4 +1,4 @@
-/* What the files of the checker share. */
+/* Internals of the derivative checker (check.c, check_sweep.c). */
 #ifndef GALPHA_CORE_CHECK_H
 #define GALPHA_CORE_CHECK_H
 
@@ -6,12 +6,12 @@
 
 enum { GA__MAX_FINDINGS = sizeof((ga_check_report *)0)->finding / sizeof(ga_check_finding) };
 
-/* How a finding is put into words: "<name> in row 3, ...: <given> 1.5, <expected> 2". */
-typedef struct ga__said {
+/* Wording of a finding: "<name> in row 3, ...: <given> 1.5, <expected> 2". */
+typedef struct ga__finding_text {
   ga_check_what what;
   const char *name, *given, *expected;
-  int digits; /* shown of both numbers */
-} ga__said;
+  int digits; /* digits of both numbers */
+} ga__finding_text;
 
 typedef struct ga__checker {
   const ga_system *sys;
@@ -19,28 +19,29 @@ typedef struct ga__checker {
   ga__deriv deriv;
   double tol;
   ga_check_report report;
-  double error[GA__MAX_FINDINGS];         /* of the findings kept */
-  const ga__said *said[GA__MAX_FINDINGS]; /* likewise */
-  double *values;                         /* [3 n_entries] given D, Q, G */
-  double *expected;                       /* [n] */
-  double *doubt;                          /* [n] how far differences may be off */
-  double *terms;                          /* [n + n_lambda] of the equations, then of B v + Φ_t */
-  double *row_size;                       /* [n] largest given entry of each row */
-  double *given;                          /* [n] */
-  int *entry;                             /* [n] of each row in one column, −1: none */
+  double error[GA__MAX_FINDINGS];                 /* errors of the findings kept */
+  const ga__finding_text *said[GA__MAX_FINDINGS]; /* their wordings */
+  double *values;                                 /* [3 n_entries] given D, Q, G */
+  double *expected;                               /* [n] */
+  double *doubt;                                  /* [n] uncertainty of the differences */
+  double *terms;                                  /* [n + n_lambda] of the equations, then of B v + Φ_t */
+  double *row_size;                               /* [n] largest given entry of each row */
+  double *given;                                  /* [n] */
+  int *entry;                                     /* [n] of each row in one column, −1: none */
 } ga__checker;
 
-/* given against expected, off by what part of scale + |expected|? doubt: how far `expected` may be off
- * itself; what is wrong by less is not judged. */
-void ga__check_compare(ga__checker *c, const ga__said *said, int row, int col, double given, double expected,
-                       double scale, double doubt);
-/* Two numbers that have to be the same to the last bit. */
-void ga__check_same(ga__checker *c, const ga__said *said, int row, int col, double given, double expected);
+/* Compares given with expected, relative to scale + |expected|. doubt: uncertainty of `expected`; smaller
+ * errors are not judged. */
+void ga__check_compare(ga__checker *c, const ga__finding_text *said, int row, int col, double given,
+                       double expected, double scale, double doubt);
+/* Two numbers that must be equal to the last bit. */
+void ga__check_same(ga__checker *c, const ga__finding_text *said, int row, int col, double given,
+                    double expected);
 /* The largest entry of each row in columns V (columns_v 1) or in the others (0) into c->row_size. */
 void ga__check_rows(ga__checker *c, const double *values, int columns_v);
 int ga__check_is_phi(const ga_system *sys, int row);
 
-/* The system's sweep, where it has one, against what it stands for; check_sweep.c. */
+/* Compares the system's sweep, if it has one, with the single callbacks (check_sweep.c). */
 ga_status ga__check_sweep(ga__checker *c);
 
 #endif

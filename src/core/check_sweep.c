@@ -1,34 +1,36 @@
-/* The checker of sweeps: against the single callbacks, against itself without a Jacobian, and against itself
- * where the arrays hold another point's numbers. */
+/* Checks of sweeps: against the single callbacks, against the sweep without a Jacobian, and against the
+ * sweep into arrays with the numbers of another point. */
 #include "core/check.h"
 
 #include <math.h>
 #include <string.h>
 
-static const ga__said RESIDUAL = {GA_CHECK_SWEEP, "sweep", "given", "the callback for it gives", 9},
-                      NO_RATE = {GA_CHECK_SWEEP, "sweep (phi_dot not wanted)", "given", "with it, it is", 9},
-                      NO_JACOBIAN = {GA_CHECK_SWEEP, "sweep (without a Jacobian)", "given", "with one it is",
-                                     17};
+static const ga__finding_text RESIDUAL = {GA_CHECK_SWEEP, "sweep", "given", "the callback for it gives", 9},
+                              NO_RATE = {GA_CHECK_SWEEP, "sweep (phi_dot not wanted)", "given",
+                                         "with it, it is", 9},
+                              NO_JACOBIAN = {GA_CHECK_SWEEP, "sweep (without a Jacobian)", "given",
+                                             "with one it is", 17};
 
-/* The arrays of a Jacobian, and what is said of their entries. */
+/* The arrays of a Jacobian, and the wording of findings in them. */
 enum { N_ARRAYS = 3 };
 static const unsigned ARRAY[N_ARRAYS] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G};
-static const ga__said ENTRY[N_ARRAYS] = {{GA_CHECK_SWEEP, "sweep's D", "given", "'jacobian' gives", 9},
-                                         {GA_CHECK_SWEEP, "sweep's Q", "given", "'jacobian' gives", 9},
-                                         {GA_CHECK_SWEEP, "sweep's G", "given", "'jacobian' gives", 9}};
+static const ga__finding_text ENTRY[N_ARRAYS] = {
+    {GA_CHECK_SWEEP, "sweep's D", "given", "'jacobian' gives", 9},
+    {GA_CHECK_SWEEP, "sweep's Q", "given", "'jacobian' gives", 9},
+    {GA_CHECK_SWEEP, "sweep's G", "given", "'jacobian' gives", 9}};
 #define OVER "over another point's numbers", "over zeros it is", 17
-static const ga__said STALE[N_ARRAYS] = {{GA_CHECK_SWEEP, "sweep's D", OVER},
-                                         {GA_CHECK_SWEEP, "sweep's Q", OVER},
-                                         {GA_CHECK_SWEEP, "sweep's G", OVER}};
+static const ga__finding_text STALE[N_ARRAYS] = {{GA_CHECK_SWEEP, "sweep's D", OVER},
+                                                 {GA_CHECK_SWEEP, "sweep's Q", OVER},
+                                                 {GA_CHECK_SWEEP, "sweep's G", OVER}};
 #undef OVER
-static const ga__said B_ALONE = {GA_CHECK_SWEEP, "sweep's B (asked for alone)", "given", "within Q it is",
-                                 17};
+static const ga__finding_text B_ALONE = {GA_CHECK_SWEEP, "sweep's B (asked for alone)", "given",
+                                         "within Q it is", 17};
 
 typedef struct sweeper {
   ga__checker *c;
   double *expected;                 /* [n + n_lambda] by the single callbacks: residuals, then B v + Φ_t */
-  double *with, *other;             /* likewise by the sweep, with a Jacobian, and otherwise */
-  ga_jacobian given, clear, filled; /* the callback's; the sweep's over zeros, and over numbers */
+  double *with, *other;             /* the same by the sweep with a Jacobian, and without */
+  ga_jacobian given, clear, filled; /* by the callback; by the sweep into zeroed arrays, and into used ones */
 } sweeper;
 
 /* One call; s and o come with the sign that the callbacks give them. */
@@ -53,7 +55,7 @@ static ga_status expect(sweeper *w)
   return status;
 }
 
-/* Of the terms that a row is a sum of: they cancel where equations are met. */
+/* Size of the terms of a row: they cancel where equations are satisfied. */
 static double scale_of(const sweeper *w, int row)
 {
   const ga__checker *c = w->c;
@@ -68,8 +70,8 @@ static double scale_of(const sweeper *w, int row)
          ga__max_abs(w->expected + ga_system_start(sys, block), ga_system_size(sys, block), NULL);
 }
 
-static void compare_residuals(const sweeper *w, const ga__said *said, const double *r, const double *expected,
-                              int n)
+static void compare_residuals(const sweeper *w, const ga__finding_text *said, const double *r,
+                              const double *expected, int n)
 {
   for (int i = 0; i < n; i++) ga__check_compare(w->c, said, i, -1, r[i], expected[i], scale_of(w, i), 0.0);
 }
@@ -82,7 +84,7 @@ static const double *array_of(const ga_jacobian *J, int k)
   return array[k];
 }
 
-/* Does anybody read entry e of an array? */
+/* Whether entry e of an array is used. */
 static int is_read(const ga_system *sys, int k, int e)
 {
   if (!(sys->in[e] & ARRAY[k])) return 0;
@@ -112,7 +114,7 @@ static void compare_filled(const sweeper *w, int k)
     if (is_read(sys, k, e)) ga__check_same(w->c, &STALE[k], sys->row[e], sys->col[e], given[e], expected[e]);
 }
 
-/* A point that differs in everything from the one that is checked, by so much. */
+/* A point that differs from the checked one in all unknowns, by `far`. */
 static ga_point elsewhere(ga__checker *c, double far)
 {
   ga__deriv *w = &c->deriv;
@@ -134,7 +136,8 @@ static ga_point elsewhere(ga__checker *c, double far)
   return ga__deriv_point(w, c->p->t + far);
 }
 
-/* Numbers of another point, as far off as the system can be evaluated: where nowhere, those of this one. */
+/* Fills the arrays at another point, as far away as the system can be evaluated; at this point if nowhere
+ * else. */
 static ga_status fill(sweeper *w)
 {
   static const double FAR[] = {0.3, 0.03, 0.0};
@@ -144,13 +147,13 @@ static ga_status fill(sweeper *w)
   for (int i = 0; status && i < 3; i++) {
     const ga_point p = elsewhere(w->c, FAR[i]);
     ctx->error = said;
-    status = ga__jacobian(&w->c->deriv, &p, &w->filled); /* writes to the same arrays in a stepper, too */
+    status = ga__jacobian(&w->c->deriv, &p, &w->filled); /* in a stepper it writes to the same arrays */
     if (!status) status = sweep(w, &p, w->other, 1, &w->filled);
   }
   return status;
 }
 
-/* B as the stabilized form asks for it: alone, over another point's numbers. */
+/* B as the stabilized form requests it: alone, into arrays with the numbers of another point. */
 static ga_status check_b(sweeper *w)
 {
   const ga_system *sys = w->c->sys;
@@ -186,7 +189,7 @@ static ga_status run(sweeper *w)
   return check_b(w);
 }
 
-/* Unlike shifts, so that one taken for the other is seen. */
+/* Different shifts, so that an exchange of them is detected. */
 static ga_jacobian arrays_at(double *block, size_t n)
 {
   return (ga_jacobian){

@@ -1,4 +1,4 @@
-/* Positions that close an assembly although constraints are redundant, or come as near to it as they can. */
+/* Closes an assembly with redundant constraints: positions that satisfy them, or violate them least. */
 #include "core/stepper.h"
 
 #include <math.h>
@@ -9,11 +9,12 @@ enum { MAX_ITERATIONS = 60, MAX_TRIES = 12 };
 #define MOST_DAMPING 0.1
 #define MORE_DAMPING 10.0
 #define CONVERGED 1e-14 /* relative moves below this are rounding */
-#define STAGNATED 1e-9  /* and below this when they no longer halve */
-#define HEADWAY 0.999   /* residuals that fall by less than this, STALLS times, have come to their least */
+#define STAGNATED 1e-9  /* and below this if they no longer halve */
+#define HEADWAY 0.999 /* residuals that decrease by less than this factor STALLS times are at their minimum  \
+                       */
 enum { STALLS = 5 };
 
-/* Φ divided by the lengths of its rows; its length. */
+/* out := Φ divided by the lengths of its rows; returns its norm. */
 static double scaled(const ga_stepper *st, const double *phi, double *out)
 {
   double sum = 0.0;
@@ -24,7 +25,7 @@ static double scaled(const ga_stepper *st, const double *phi, double *out)
   return sqrt(sum);
 }
 
-/* δ = −M⁻¹Bᵀ(B M⁻¹ Bᵀ + E)⁻¹ Φ, with A δ = 0, into the gram matrix' x. */
+/* δ = −M⁻¹Bᵀ(B M⁻¹ Bᵀ + E)⁻¹ Φ, with A δ = 0, into x of the Gram matrix. */
 static ga_status move_of(ga_stepper *st, double damping, const double *phi)
 {
   ga__gram *g = &st->red.gram;
@@ -46,8 +47,8 @@ static ga_status evaluate(ga_stepper *st)
   return status;
 }
 
-/* One move that makes Φ smaller, damped as much as that needs: from next.q to now.q, Φ from phi to phi_new.
- * *size: the move, relative; *ratio: by which |Φ| has changed. */
+/* One move that reduces |Φ|, damped as needed: from next.q to now.q, Φ from phi to phi_new. *size: relative
+ * size of the move; *ratio: change of |Φ|. */
 static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *size, double *ratio)
 {
   const ga_system *sys = st->sys;
@@ -68,7 +69,7 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
     after = scaled(st, phi_new, st->saddle_rhs);
     if (after <= before || *size <= STAGNATED) break;
   }
-  if (after > before && *size <= STAGNATED) { /* rounding: it was better before */
+  if (after > before && *size <= STAGNATED) { /* rounding: the position before was better */
     memcpy(f->q, st->next.q, bytes);
     memcpy(phi_new, phi, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
     for (int i = 0; i < sys->nv; i++) st->red.gram.x[i] = 0.0;
@@ -79,8 +80,8 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
   return GA_OK;
 }
 
-/* By damped least squares (Levenberg and Marquardt), the damping falling with |Φ|: then convergence is fast
- * although the rank is short. */
+/* Damped least squares (Levenberg and Marquardt) with damping proportional to |Φ|, which converges fast in
+ * spite of the rank deficiency. */
 ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed)
 {
   const ga_system *sys = st->sys;
@@ -96,12 +97,12 @@ ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_c
   if (status) return status;
   c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
-  if (consistent) status = evaluate(st); /* every bit is left */
+  if (consistent) status = evaluate(st); /* unchanged to the last bit */
   if (status) return status;
   for (c->iterations = 0; o->project && nl > 0 && !consistent && c->iterations < MAX_ITERATIONS;
        c->iterations++) {
     if ((status = one_move(st, phi, phi_new, &size, &ratio))) return status;
-    if (c->iterations == 0 && size <= CONVERGED) { /* leave every bit */
+    if (c->iterations == 0 && size <= CONVERGED) { /* keep q to the last bit */
       memcpy(f->q, st->next.q, (size_t)sys->nq * sizeof(double));
       break;
     }

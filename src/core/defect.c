@@ -1,15 +1,15 @@
-/* The equations between the ends of a step: what acts there and nowhere else is not seen by a method that
- * holds them at the ends, nor by its error estimate. */
+/* Residuals of the equations within a step: forces that act only there are not seen by a method that
+ * satisfies them at the ends, nor by its error estimate. */
 #include "core/inside.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { OUTPUT_PASSES = 8 }; /* of y := o, which run along chains of outputs */
-#define MOVED 1e-3          /* of its size, by which an output is another one than that interpolated */
+enum { OUTPUT_PASSES = 8 }; /* of y := o, one for each output of a chain */
+#define MOVED 1e-3          /* [-] relative change by which an output differs from the interpolated one */
 
-/* o, which st->saddle_rhs holds, into y; 1: one of them is another one, each as seen from its own size, since
- * what follows from it may be quite different. */
+/* Copies o from st->saddle_rhs to y. Returns 1 if one differs, relative to its own size, since others may
+ * depend strongly on it. */
 static int renew_outputs(const ga_stepper *st, double *y)
 {
   const ga_system *sys = st->sys;
@@ -23,8 +23,8 @@ static int renew_outputs(const ga_stepper *st, double *y)
   return moved;
 }
 
-/* Residuals at s into st->saddle_rhs, with outputs evaluated anew: between steps they are only interpolated,
- * which hides what acts through them. y[n_y] receives them. */
+/* Residuals at s into st->saddle_rhs, with outputs evaluated again: between steps they are only
+ * interpolated, which hides forces that depend on them. They are written to y[n_y]. */
 static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
 {
   const ga_system *sys = st->sys;
@@ -50,7 +50,7 @@ static double step_of(const ga_stepper *st)
   return st->now.scalar[GA__T] - st->next.scalar[GA__T];
 }
 
-/* Stiff parts are as little hurt as by the step itself, and B e_q = Φ. */
+/* Stiff components are damped as in the step itself, and B e_q = Φ. */
 ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e)
 {
   const ga_system *sys = st->sys;
@@ -83,8 +83,8 @@ static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part,
   return status;
 }
 
-/* An acceleration that is off by r within a step of size h makes an error of about h²r/8, a rate of x one of
- * hr/4. */
+/* An error r of the acceleration within a step of size h causes an error of about h²r/8 in q, one of a rate
+ * of x hr/4. */
 #define PART_Q 0.125
 #define PART_X 0.25
 
@@ -92,17 +92,17 @@ ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
 {
   const int n = st->sys->nv + st->sys->size[GA_BLOCK_X];
   for (int i = 0; i < n; i++) e[i] = 0.0;
-  if (!st->factors.now.valid) return GA_RETRY_SINGULAR; /* nothing is known, and that is counted */
+  if (!st->factors.now.valid) return GA_RETRY_SINGULAR; /* not known; this is counted */
   ga_status status = scaled_residual(st, s, PART_Q * st->family->mass_factor(st), PART_X * st->d1, y);
   return status ? status : st->family->solve_error(st, e);
 }
 
-/* ---- With stiffness of its own time ----
- * Between steps positions are off by O(h⁴). A stiff spring turns that into a large force and, where it turns
- * within the step, into one across its direction at the step's end, which the iteration matrix takes for
- * free. So the error is found with the forces at that very time: e with (c₁/h²) M e = M vdot − f(q − e), Φ(q
- * − e) = 0 by the iteration matrix and Anderson's mixing of its corrections (J. ACM 12, 1965), which makes up
- * for a matrix that belongs to another time. */
+/* ---- With the stiffness at the time itself ----
+ * Between steps positions have errors of O(h⁴). A stiff spring turns that into a large force and, if it
+ * rotates within the step, into one across its direction at the end of the step, which the iteration matrix
+ * takes for a free direction. So the error is found with the forces at the time itself: e with (c₁/h²) M e
+ * = M vdot − f(q − e), Φ(q − e) = 0 by the iteration matrix and Anderson mixing of its corrections (J. ACM
+ * 12, 1965), which compensates for a matrix of another time. */
 enum { ITERATIONS = 16, MIXED = 8 };
 
 size_t ga__defect_room(const ga_system *sys)
@@ -139,8 +139,8 @@ static double dot(const double *a, const double *b, int n)
   return sum;
 }
 
-/* e += d − Σ γ_k (Δe_k + Δd_k) with the γ that make |d − Σ γ_k Δd_k| least. The Δd are made orthogonal one
- * after the other, the newest last, and Δe go along. */
+/* Anderson mixing: e += d − Σ γ_k (Δe_k + Δd_k) with the γ that minimise |d − Σ γ_k Δd_k|. The Δd are
+ * orthogonalised one after the other, the newest last, and Δe with them. */
 static void mix_corrections(double *e, double *d, double *const *de, double *const *dd, int kept, int n,
                             double damped)
 {
@@ -165,7 +165,7 @@ static void orthogonalise(double *const *de, double *const *dd, int newest, int 
   }
 }
 
-/* The error in the scale of ga__defect(). */
+/* The error in the norm of ga__defect(). */
 static double weigh_error(const ga_stepper *st, const ga__defect_weight *w, const double *e, double *room)
 {
   const int nv = st->sys->nv, n = nv + st->sys->size[GA_BLOCK_X];
@@ -175,7 +175,7 @@ static double weigh_error(const ga_stepper *st, const ga__defect_weight *w, cons
   return w->weigh(w->user, room);
 }
 
-/* cautious: no further at once than counts, since farther away forces are others. */
+/* cautious: moves are limited to errors that count, since forces differ farther away. */
 static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, int cautious,
                                  double *y, double *room, double *e, int *off)
 {
@@ -197,7 +197,7 @@ static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__de
       for (int i = 0; i < n; i++) dd[newest][i] = d[i] - d_old[i], de[newest][i] = e[i] - e_old[i];
       orthogonalise(de, dd, newest, n);
       kept = newest + 1;
-      /* near enough: both the error and what it is off by are small */
+      /* converged: both the error and its correction are small */
       *off = weigh_error(st, w, e, scaled) > w->most || weigh_error(st, w, d, scaled) > w->most;
     }
     if (!*off || sqrt(dot(d, d, n)) <= 1e-6 * sqrt(dot(e, e, n))) return GA_OK;

@@ -16,21 +16,22 @@ static void curve(double *out, const double *a, const double *da, const double *
   for (int i = 0; out && i < n; i++) out[i] = hermite(a[i], h * da[i], b[i], h * db[i], s);
 }
 
-/* What is not integrated, and so has no rate at the ends of the step: its values there and at the two steps
- * before. A step that is not there (h 0) has the rate at its end in place of the value, where has_rate. */
+/* A quantity that is not integrated, so that its rates are unknown: its values at the ends of the step and
+ * of the two steps before. If there is no such step (h 0), has_rate says that the rate is given in place of
+ * the value. */
 typedef struct values {
   const double *end, *beginning, *prev, *prev2;
   int n;
 } values;
 
 typedef struct history {
-  double h, h_prev, h_prev2; /* [s] of this step and the two before; 0: there was a start */
+  double h, h_prev, h_prev2; /* [s] of this step and the two before; 0: before the start */
   int has_rate;              /* 1: the start has given rates */
-  int smooth;                /* 0: the steps before belong to another piece of the motion */
+  int smooth;                /* 0: there was a restart before this step */
 } history;
 
-/* Quadratics follow a step that is at most this much shorter than the present one, and curvature that has
- * grown by no more than STEEPER: what grows faster is a corner or a jump, not curvature. */
+/* Quadratics are used if the step before was at most this much shorter, and if curvature has grown by at
+ * most STEEPER: faster growth is a corner or a jump. */
 #define LONGER 8.0
 #define STEEPER 4.0
 
@@ -72,7 +73,7 @@ static history history_of(const ga_stepper *st)
                    n[h_prev > 0.0 ? GA__HAD_JERK : GA__HAS_JERK] != 0.0, 1};
 }
 
-/* Multipliers of least length change where the number of relations among the constraints does. */
+/* Multipliers of least norm change if the number of relations among the constraints changes. */
 static int same_relations(const ga_stepper *st)
 {
   const double *n = st->next.scalar, *m = st->now.scalar;
@@ -80,11 +81,10 @@ static int same_relations(const ga_stepper *st)
          (n[GA__H_OLD] == 0.0 || n[GA__REDUNDANT] == n[GA__REDUNDANT_OLD]);
 }
 
-/* A rotation is known from its ends only up to whole turns: beyond this angle [rad] the velocities are asked.
- */
+/* Its end points determine a rotation only up to whole turns: beyond this angle [rad] velocities are used. */
 #define FAR 2.0
 
-/* 1: some body turns by more than FAR within the step, as its mean velocity says. */
+/* 1: a body turns by more than FAR within the step, by its mean velocity. */
 static int turns_far(const ga_stepper *st, double h)
 {
   const ga_group *g = st->sys->group;
@@ -130,9 +130,9 @@ static void configuration(ga_stepper *st, double *q, double h, double s)
   ga_group_move(g, q, n->q, d);
 }
 
-/* The same where the difference of the ends has lost turns: the mean motion e = h (v_n + v₁)/2 goes first,
- * and the cubic is what is left, q(s) = move(move(q_n, s e), c(s)) with q₁ = move(move(q_n, e), d), c'(0) = h
- * v_n − e and, since the velocity of exp(s e) is seen through c, c'(1) = h T⁻¹(d) v₁ − T⁻¹(−d) e. */
+/* The same for rotations of more than a turn: the mean motion e = h (v_n + v₁)/2 comes first, and the cubic
+ * is the rest: q(s) = move(move(q_n, s e), c(s)) with q₁ = move(move(q_n, e), d), c'(0) = h v_n − e and,
+ * since the velocity of exp(s e) is transformed by c, c'(1) = h T⁻¹(d) v₁ − T⁻¹(−d) e. */
 static void configuration_far(ga_stepper *st, double *q, double h, double s)
 {
   const ga_system *sys = st->sys;

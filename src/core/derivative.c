@@ -1,4 +1,4 @@
-/* Derivatives of a system: the user's Jacobian, or coloured differences where there is none. */
+/* Derivatives of a system: the user's Jacobian, or coloured differences without one. */
 #include "core/derivative.h"
 
 #include <float.h>
@@ -28,7 +28,8 @@ ga_point ga__deriv_point(const ga__deriv *w, double t)
   return p;
 }
 
-/* Columns that share no row get one colour and are perturbed together (Curtis, Powell, Reid), greedily. */
+/* Greedy colouring: columns that share no row get one colour and are perturbed together (Curtis, Powell,
+ * Reid). */
 static ga_status colour_columns(ga__deriv *w)
 {
   const ga_system *sys = w->sys;
@@ -38,7 +39,7 @@ static ga_status colour_columns(ga__deriv *w)
   int *colour = ga__alloc(ctx, n, sizeof *colour); /* of each column */
   int *row_start = ga__alloc(ctx, n + 1, sizeof *row_start);
   int *by_row = ga__alloc(ctx, (size_t)sys->n_entries, sizeof *by_row);
-  int *taken = ga__alloc(ctx, n + 1, sizeof *taken); /* stamp of the last column that met a colour */
+  int *taken = ga__alloc(ctx, n + 1, sizeof *taken); /* last column that excluded a colour */
   if (!colour || !row_start || !by_row || !taken) {
     status = ga__no_memory(ctx, "colouring a pattern");
     goto done;
@@ -159,7 +160,7 @@ ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, dou
   return GA_OK;
 }
 
-/* What a sweep cannot say is said by the callback that it stands for, where that fails as well. */
+/* After a failed sweep: the single callback that fails as well gives a more specific error. */
 static ga_status sweep_failed(const ga_system *sys, const ga_point *p, double *out, double *rate, int code,
                               ga_status before, double *tmp)
 {
@@ -197,7 +198,7 @@ ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double
   return GA_OK;
 }
 
-ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room)
+ga_status ga__b_alone(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room)
 {
   const ga_system *sys = w->sys;
   if (!sys->def.sweep) return ga__jacobian(w, p, J);
@@ -213,16 +214,16 @@ enum { N_SAMPLES = 4 };
 static const double SAMPLE_AT[N_SAMPLES] = {1.0, -1.0, 2.0, -2.0};
 static const double SAMPLE_WEIGHT[N_SAMPLES] = {8.0 / 12.0, -8.0 / 12.0, -1.0 / 12.0, 1.0 / 12.0};
 
-/* How the sampled point moves with s. */
+/* What moves with s: time, positions or both. */
 enum { MOVE_TIME = 1, MOVE_Q = 2 };
 
-/* How far the formula may be off: g(2s) + g(−2s) − 4 (g(s) + g(−s)) + 6 g(0) over s. Where g is smooth this
- * is s³g⁗, more than the error of s⁴; next to a kink or a singularity it is at least as large as the error,
- * unless a kink is at 2/3 of s. */
+/* Uncertainty of the formula: g(2s) + g(−2s) − 4 (g(s) + g(−s)) + 6 g(0) over s. For smooth g it is s³g⁗,
+ * more than the error of s⁴; near a kink or singularity it is at least the error, unless a kink is at 2/3
+ * of s. */
 static const double DOUBT_WEIGHT[N_SAMPLES] = {-4.0, -4.0, 1.0, 1.0};
 #define DOUBT_WEIGHT_MIDDLE 6.0
 
-/* doubt: how far `out` may be off, or NULL. */
+/* doubt: uncertainty of `out`, or NULL. */
 static ga_status differentiate(ga__deriv *w, ga__lane *lane, ga__fn fn, const ga_point *p, unsigned move,
                                double *out, double *doubt)
 {
@@ -314,7 +315,7 @@ static void choose_steps(ga__deriv *w, const ga_point *p, const ga_jacobian *J)
   }
 }
 
-/* Column j of the copy in w moves by amount; for q the move is collected in w->d. */
+/* Moves unknown j of the copy in w by amount; moves of q are collected in w->d. */
 static void perturb(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what, int j,
                     double amount)
 {
@@ -344,7 +345,7 @@ static void perturb(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__p
   }
 }
 
-/* The function that a pass differentiates, with some columns moved: each by factor times its step. */
+/* Evaluates the function of a pass with some unknowns moved, each by factor times its step. */
 static ga_status sample(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
                         const int *column, int count, double factor, double *out)
 {
@@ -370,7 +371,7 @@ ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobi
 {
   const ga_system *sys = w->sys;
   choose_steps(w, p, J);
-  /* the steps of order 2, widened for order 4 */
+  /* steps of order 2, scaled for order 4 */
   const double wider = STEP_ORDER4 / STEP_ORDER2,
                step = wider * (what == GA__PASS_D ? w->step[column] : STEP_ORDER2);
   for (int i = 0; i < sys->n; i++) out[i] = doubt[i] = 0.0;
@@ -389,7 +390,7 @@ ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobi
   return status;
 }
 
-/* Does this pass give entry e of the pattern? */
+/* Whether this pass computes entry e of the pattern. */
 static int concerns(const ga_system *sys, const ga_jacobian *J, ga__pass what, int e)
 {
   int in_phi = sys->row[e] >= sys->start[GA_BLOCK_LAMBDA] && sys->row[e] < sys->start[GA_BLOCK_PSI];
@@ -407,7 +408,7 @@ static ga_status difference_pass(ga__deriv *w, const ga_point *p, const ga_jacob
     const int *column = w->colour_col + w->colour_start[k],
               count = w->colour_start[k + 1] - w->colour_start[k];
     double by = what == GA__PASS_D ? 1.0 : STEP_ORDER2;
-    if (what != GA__PASS_D && column[0] >= sys->nv) continue; /* columns ascend: none of V */
+    if (what != GA__PASS_D && column[0] >= sys->nv) continue; /* columns ascend: none belongs to V */
     ga_status status = sample(w, p, J, what, column, count, by, w->plus);
     if (!status) status = sample(w, p, J, what, column, count, -by, w->minus);
     if (status) return status;
@@ -454,7 +455,7 @@ static ga_status bad_entry(const ga_system *sys, const ga_point *p, const double
                                  GA__NUMBERS({values[e], NULL})});
 }
 
-ga_status ga__jacobian_bad(const ga_system *sys, const ga_point *p, const ga_jacobian *J)
+ga_status ga__jacobian_check(const ga_system *sys, const ga_point *p, const ga_jacobian *J)
 {
   ga_status status;
   if (J->want & GA_WANT_D && (status = bad_entry(sys, p, J->D, "D"))) return status;
@@ -464,11 +465,11 @@ ga_status ga__jacobian_bad(const ga_system *sys, const ga_point *p, const ga_jac
 
 ga_status ga__jacobian(ga__deriv *w, const ga_point *p, ga_jacobian *J)
 {
-  ga_status status = ga__jacobian_unseen(w, p, J);
-  return status || !w->sys->def.jacobian ? status : ga__jacobian_bad(w->sys, p, J);
+  ga_status status = ga__jacobian_unchecked(w, p, J);
+  return status || !w->sys->def.jacobian ? status : ga__jacobian_check(w->sys, p, J);
 }
 
-ga_status ga__jacobian_unseen(ga__deriv *w, const ga_point *p, ga_jacobian *J)
+ga_status ga__jacobian_unchecked(ga__deriv *w, const ga_point *p, ga_jacobian *J)
 {
   const ga_system *sys = w->sys;
   size_t bytes = (size_t)sys->n_entries * sizeof(double);

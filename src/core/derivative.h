@@ -1,4 +1,4 @@
-/* Derivatives: the user's or differences, and what follows from them along the motion (derivative.c). */
+/* Derivatives: the user's or differences, and time derivatives along the motion (derivative.c). */
 #ifndef GALPHA_CORE_DERIVATIVE_H
 #define GALPHA_CORE_DERIVATIVE_H
 
@@ -9,11 +9,11 @@ typedef struct ga__lane {
   double *q, *d, *g;
 } ga__lane;
 
-/* Work space for differences; one per stepper or check, since systems are constant. */
+/* Work space for differences: one per evaluator, since systems are constant. */
 typedef struct ga__deriv {
-  ga_context *ctx; /* its own, so that the system may go first */
+  ga_context *ctx; /* its own: the system may be destroyed before */
   const ga_system *sys;
-  double dt; /* [s] differences in time alone stay below this; 0: not known */
+  double dt; /* [s] largest step of differences in time; 0: not known */
   int n_colours;
   int *colour_start, *colour_col;              /* columns of each colour */
   int *entry_start, *entry;                    /* entries of each column */
@@ -22,7 +22,7 @@ typedef struct ga__deriv {
   double *step;                                /* [n] of each column */
   double *plus, *minus, *tmp;                  /* [n] residuals */
   double *D, *Q, *G;                           /* [n_entries] for B v without phi_dot */
-  ga__lane lane[2]; /* 0: for B v + Φ_t; 1: for what is differentiated on top of it */
+  ga__lane lane[2];                            /* 0: for B v + Φ_t; 1: for derivatives of it */
 } ga__deriv;
 
 ga_status ga__deriv_create(const ga_system *sys, ga__deriv *w);
@@ -30,33 +30,33 @@ void ga__deriv_destroy(ga__deriv *w);
 
 /* Fills J->D, Q, G (zeroed here) as core.h says, by the callback or by differences. */
 ga_status ga__jacobian(ga__deriv *w, const ga_point *p, ga_jacobian *J);
-/* The same without a look at the numbers, for matrices whose factorisation looks at them anyway; and the
- * look, which names the first that is not finite. */
-ga_status ga__jacobian_unseen(ga__deriv *w, const ga_point *p, ga_jacobian *J);
-ga_status ga__jacobian_bad(const ga_system *sys, const ga_point *p, const ga_jacobian *J);
-/* B v + Φ_t; Φ's acceleration at vdot = 0; k_t + k_q v: by the callbacks or what core.h says stands in. */
+/* The same without a check for NaN, for matrices that are checked by their factorisation; and the check,
+ * which names the first entry that is not finite. */
+ga_status ga__jacobian_unchecked(ga__deriv *w, const ga_point *p, ga_jacobian *J);
+ga_status ga__jacobian_check(const ga_system *sys, const ga_point *p, const ga_jacobian *J);
+/* B v + Φ_t; Φ's acceleration at vdot = 0; k_t + k_q v: by the callbacks or their substitutes (core.h). */
 ga_status ga__phi_dot(ga__deriv *w, const ga_point *p, double *out);
 ga_status ga__phi_acc(ga__deriv *w, const ga_point *p, double *out);
 ga_status ga__k_acc(ga__deriv *w, const ga_point *p, double *out);
-/* r = (M vdot − f, Φ, k, −s, −o) into out[n]; tmp[nv] is overwritten. */
-ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *tmp);
-/* The same and, rate not NULL, B v + Φ_t by the system's sweep, with the derivatives where J is not NULL. */
+/* r = (M vdot − f, Φ, k, −s, −o) into out[n]; force[nv] is work space. */
+ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *force);
+/* The same by the system's sweep, with B v + Φ_t if rate is not NULL and the derivatives if J is not NULL. */
 ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
-                    double *tmp);
-/* Where a sweep puts what: out[n]; rate and J may be NULL. */
+                    double *force);
+/* The arrays of a sweep: out[n]; rate and J may be NULL. */
 ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jacobian *J);
-/* B alone (J->want is GA_WANT_B) into J->Q, which holds zeros or what the system has written there before. By
- * a sweep where there is one, whose numbers are not looked at. */
-ga_status ga__b_again(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room); /* [n] */
-/* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v,
- * by fourth-order differences; doubt, which may be NULL: how far they may be off. */
+/* B alone (J->want is GA_WANT_B) into J->Q, which has zeros or earlier numbers of this system. Uses the
+ * sweep if there is one; its numbers are not checked. room[n] is work space. */
+ga_status ga__b_alone(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room);
+/* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v, by
+ * fourth-order differences. doubt: uncertainty, may be NULL. */
 ga_status ga__along_motion(ga__deriv *w, ga__fn fn, const ga_point *p, double *out, double *doubt);
 /* out += (rows LAMBDA, columns V of values, B where they are Q) v */
 void ga__b_mul(const ga_system *sys, double *out, const double *values, const double *v);
-/* What is differentiated: the residuals by (v, vdot, λ, ...) or by q; B v + Φ_t or Φ by q. */
+/* Function and unknowns of a pass: residuals by (v, vdot, λ, ...) or by q; B v + Φ_t or Φ by q. */
 typedef enum ga__pass { GA__PASS_D, GA__PASS_Q, GA__PASS_G, GA__PASS_B } ga__pass;
-/* One column of it by fourth-order differences, all rows, into out[n], and into doubt[n] how far these may be
- * off; J gives the shifts. */
+/* One column by fourth-order differences, all rows, into out[n], and its uncertainty into doubt[n]; J gives
+ * the shifts. */
 ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,
                                 int column, double *out, double *doubt);
 void ga__deriv_load(ga__deriv *w, const ga_point *p); /* copy p into w's arrays */

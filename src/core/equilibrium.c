@@ -1,4 +1,4 @@
-/* Equilibria: options, memory, and how one is looked for. */
+/* Equilibria: options, memory, and the search. */
 #include "core/equilibrium.h"
 #include "core/arrays.h"
 #include "core/evaluate.h"
@@ -121,7 +121,7 @@ static ga_status take_memory(ga_equilibrium *eq)
   return status;
 }
 
-/* What the state shows: eq->last, at rest. */
+/* Sets the public state from eq->last, at rest. */
 static void set_state(ga_equilibrium *eq)
 {
   const ga_point p = ga__balance_point(eq, &eq->last);
@@ -249,9 +249,10 @@ static ga_status find_relations(ga_equilibrium *eq)
   return GA_OK;
 }
 
-#define CLOSED 1e-6 /* what redundant constraints may be off by, as max_gap of a start */
+#define CLOSED 1e-6 /* tolerance of redundant constraints, as max_gap of a start */
 
-/* Φ at eq->now against the lengths of the rows of B, which eq->null has: are all constraints met? */
+/* Checks that all constraints are satisfied at eq->now: Φ relative to the lengths of the rows of B in
+ * eq->null. */
 static ga_status check_closed(ga_equilibrium *eq)
 {
   const ga_system *sys = eq->sys;
@@ -271,7 +272,7 @@ static ga_status check_closed(ga_equilibrium *eq)
   return GA_OK;
 }
 
-/* How far q0 was moved to meet the constraints: by more than max_change it is refused, as by a start. */
+/* Refuses if q0 was moved by more than max_change onto the constraints, as a start does. */
 static ga_status check_move(ga_equilibrium *eq, const double *q0, double off, int worst)
 {
   const ga_system *sys = eq->sys;
@@ -298,7 +299,7 @@ static ga_status check_move(ga_equilibrium *eq, const double *q0, double off, in
   return GA_OK;
 }
 
-/* z0 with Φ = 0 and y = o, and what is out of balance there. */
+/* z0 with Φ = 0 and y = o, and the unbalanced forces there. */
 static ga_status begin(ga_equilibrium *eq, const double *q0, const double *x0)
 {
   const ga_system *sys = eq->sys;
@@ -368,7 +369,7 @@ static ga_status search_by_newton(ga_equilibrium *eq, int *iterations)
   return status;
 }
 
-/* An equilibrium that is not stable is kept in eq->last, while a stable one is looked for by relaxation. */
+/* An unstable equilibrium is kept in eq->last while relaxation searches for a stable one. */
 static ga_status search_at_once(ga_equilibrium *eq, ga__stiffness *s)
 {
   int iterations = 0;
@@ -419,7 +420,7 @@ static void name_unknown(const ga_equilibrium *eq, int i, ga__fact_time *at, cha
   ga__describe_unknown(eq->sys, (ga_equation_block)at->block, at->index, name, size);
 }
 
-/* No equilibrium: the equation that is off most, and the coordinate that has moved most. */
+/* No equilibrium: reports the equation with the largest residual and the coordinate that has moved most. */
 static ga_status not_found(ga_equilibrium *eq)
 {
   const ga_system *sys = eq->sys;
@@ -469,7 +470,7 @@ static void warn_of_stability(ga_equilibrium *eq, const ga__stiffness *s)
           &(ga__facts){.equation = name, GA__NUMBERS({s->n_unstable, NULL})});
 }
 
-/* Constraints that depend on time, k(q, 0) too, may want a motion. */
+/* Constraints that depend on time, and k(q, 0), may prescribe a motion. */
 static ga_status check_rest(ga_equilibrium *eq)
 {
   const ga_system *sys = eq->sys;
@@ -493,8 +494,7 @@ static ga_status check_rest(ga_equilibrium *eq)
   return GA_OK;
 }
 
-/* Multipliers become the least ones, as those of a stepper; constraints that follow from others are counted.
- */
+/* Makes multipliers those of least norm, as in a stepper, and counts redundant constraints. */
 static ga_status settle_multipliers(ga_equilibrium *eq)
 {
   const ga_system *sys = eq->sys;
@@ -553,7 +553,7 @@ static ga_status finish(ga_equilibrium *eq, const ga__stiffness *s)
   return GA_OK;
 }
 
-/* A path that ends before its load leaves its last point; whatever else fails leaves nothing. */
+/* A path that ends before its load keeps its last point; after other failures nothing is kept. */
 static void keep_last_load(ga_equilibrium *eq)
 {
   eq->has_state = eq->ctx->error.reason == GA_REASON_LOAD_NOT_REACHED;

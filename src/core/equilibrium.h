@@ -13,19 +13,19 @@ typedef struct ga__balance {
   ga_static_values statics; /* the load factor; inner: behind y in rest */
 } ga__balance;
 
-/* What is known of the directions in which the system may move, and of how stiff it is in them. */
+/* Stiffness in the directions in which constraints allow motion. */
 typedef struct ga__stiffness {
   ga_stability stability;
   int n_unstable; /* directions of negative stiffness, or growing motions where these are more */
   int judged, free_directions;
-  double least;   /* the stiffness next to 0, of a move by the scales; a smooth function along a path */
+  double least;   /* stiffness closest to 0, for a move by the scales; smooth along a path */
   int coordinate; /* velocity that moves most in the least stable direction, or unknown that is free; −1: none
                    */
   int unstable_coordinate; /* velocity that moves most in the direction of a growing motion */
 } ga__stiffness;
 
 struct ga_equilibrium {
-  ga_context *ctx; /* its own, so that the system may go first */
+  ga_context *ctx; /* its own: the system may be destroyed before */
   const ga_system *sys;
   ga_equilibrium_opts opts;
   ga_evaluation *ev;
@@ -42,11 +42,11 @@ struct ga_equilibrium {
   ga__balance start, now, trial, kept, last; /* z0; the iterate; where it may go; two that are kept */
   double *out_of_balance;                    /* [n] r(z0, 0) in the rows of V and X, 0 elsewhere */
   double *zero;                              /* [nv + n_x + n_lambda] */
-  double *scale;                  /* [nv] what moves are compared with: 1 rad, or the extent of the system */
-  double *r, *d, *simplified, *b; /* [n], d with n_inner more: moves of z */
-  double *tangent, *tangent_old;  /* [n + n_inner] of the path */
-  double *move;                   /* [nv] */
-  double path_scale;              /* move along the path that counts as much as a load factor of 1 */
+  double *scale;                             /* [nv] scales of moves: 1 rad, or the extent of the system */
+  double *r, *d, *simplified, *b;            /* [n], d with n_inner more: moves of z */
+  double *tangent, *tangent_old;             /* [n + n_inner] of the path */
+  double *move;                              /* [nv] */
+  double path_scale;                         /* size of a move equivalent to a load factor of 1 */
 
   /* Stiffness: an Arnoldi process. */
   int most;            /* vectors */
@@ -85,8 +85,8 @@ ga_status ga__balance_set_inner(ga_equilibrium *eq, ga__balance *z);
 /* R = r(z, load) − (1 − load) r(z0, 0); 0 in the rows of k. And dR/dload; eq->b is lost. */
 ga_status ga__balance_load_rate(ga_equilibrium *eq, const ga__balance *z, double *out);
 ga_status ga__balance_residual(ga_equilibrium *eq, const ga__balance *z, double *r);
-/* What W consists of: stiffness K + mass M in the rows of V, rate on the diagonal of X. Without coupling only
- * constraints act on q, states are apart, and of y nothing counts but q and y. */
+/* Terms of W: stiffness K + mass M in the rows of V, rate on the diagonal of X. Without coupling, only
+ * constraints act on q, states are decoupled, and rows of Y depend on q and y only. */
 typedef struct ga__balance_terms {
   double stiffness, mass, rate;
   int coupled;
@@ -94,18 +94,19 @@ typedef struct ga__balance_terms {
 extern const ga__balance_terms ga__tangent_terms; /* those of r by z */
 ga_status ga__balance_matrix(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms);
 ga_status ga__balance_factor(ga_equilibrium *eq, const ga__balance *z, const ga__balance_terms *terms);
-/* Size of a correction, by the scales of q, x and y; multipliers do not count, since they follow. */
+/* Size of a correction, by the scales of q, x and y; multipliers do not count, since they are determined by
+ * these. */
 double ga__balance_size(const ga_equilibrium *eq, const ga__balance *z, const double *d);
 double ga__move_size(const ga_equilibrium *eq, const double *d);
 /* How long moves of Newton's iteration may be. */
 typedef enum ga__move_kind {
   GA__FULL_MOVES,  /* any; with inner unknowns 0.5 of the scales */
   GA__SHORT_MOVES, /* with inner unknowns 0.125 */
-  GA__DAMPED_MOVES /* shortened where the simplified correction says that they are too long */
+  GA__DAMPED_MOVES /* damped by the natural monotonicity test of the simplified correction */
 } ga__move_kind;
-/* eq->now to the solution for its load. */
+/* Moves eq->now to the solution for its load. */
 ga_status ga__balance_newton(ga_equilibrium *eq, ga__move_kind kind, int *iterations);
-/* Multipliers of eq->now that hold what they can of its load. */
+/* Sets the multipliers of eq->now that balance its load as far as possible. */
 ga_status ga__balance_guess(ga_equilibrium *eq);
 /* Φ = 0 and y = o at eq->now by the shortest move, in the metric of M. */
 ga_status ga__balance_project(ga_equilibrium *eq);
@@ -113,7 +114,7 @@ ga_status ga__balance_project(ga_equilibrium *eq);
  * multipliers would grow without bound. */
 ga_status ga__balance_close(ga_equilibrium *eq);
 
-/* One correction of an iteration after the other: has it converged? */
+/* Convergence test of an iteration, given one correction after the other. */
 typedef struct ga__convergence {
   double last, first;
   int n;
@@ -123,7 +124,7 @@ ga__progress ga__judge_correction(ga__convergence *c, double size, double tol);
 
 /* ---- equilibrium_relax.c ---- */
 
-/* From eq->now to a stable equilibrium, load 1. */
+/* Moves eq->now to a stable equilibrium at load 1. */
 ga_status ga__balance_relax(ga_equilibrium *eq);
 
 /* ---- equilibrium_path.c ---- */
@@ -134,15 +135,14 @@ ga_status ga__load_tangent(ga_equilibrium *eq, double *out, double *size);
 ga_status ga__refuse_no_tangent(ga_equilibrium *eq);
 ga_status ga__load_steps(ga_equilibrium *eq, double first, double largest);
 ga_status ga__load_path(ga_equilibrium *eq);
-/* Hands eq->now to the observer. */
+/* Calls the observer with eq->now. */
 ga_status ga__show_load(ga_equilibrium *eq, int iterations, const ga__stiffness *s);
 
 /* ---- equilibrium_stability.c ---- */
 
-/* At eq->now, with its factors if `factored`, else they are made. GA_RETRY_SINGULAR never: it is GA_NEUTRAL.
- */
+/* Stiffness at eq->now. A singular tangent is GA_NEUTRAL, never GA_RETRY_SINGULAR. */
 ga_status ga__find_stiffness(ga_equilibrium *eq, ga__stiffness *s);
-/* Growing motions of the linearised equations are counted as well, where the system is small enough. */
+/* The same, and counts growing motions of the linearised equations if the system is small enough. */
 ga_status ga__find_stability(ga_equilibrium *eq, ga__stiffness *s);
 
 #endif

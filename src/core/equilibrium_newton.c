@@ -91,7 +91,7 @@ ga_status ga__balance_load_rate(ga_equilibrium *eq, const ga__balance *z, double
 
 const ga__balance_terms ga__tangent_terms = {.stiffness = 1.0, .coupled = 1};
 
-#define PROXIMAL 1e-11 /* ε of a constraint, against its compliance */
+#define PROXIMAL 1e-11 /* ε of a constraint, relative to its compliance */
 
 /* Largest number of the rows and columns of V. */
 static double largest_stiffness(const ga_equilibrium *eq)
@@ -105,8 +105,8 @@ static double largest_stiffness(const ga_equilibrium *eq)
   return most;
 }
 
-/* Puts −ε on the diagonals of λ and ψ, in proportion to the squares of the rows' lengths: then corrections
- * that relations leave free are the least ones, as a stepper's multipliers are. eq->b is lost. */
+/* Puts −ε on the diagonals of λ and ψ, proportional to the squared lengths of the rows: corrections that
+ * relations leave free then have least norm, as a stepper's multipliers. Overwrites eq->b. */
 static void regularise(ga_equilibrium *eq)
 {
   const ga_sparse *W = eq->W;
@@ -122,7 +122,7 @@ static void regularise(ga_equilibrium *eq)
         PROXIMAL * (eq->b[i] > 0.0 ? eq->b[i] : 1.0) / (stiffness > 0.0 ? stiffness : 1.0);
 }
 
-/* How a part of r by z enters W. */
+/* Factor of one matrix of r by z in W. */
 static double weight(const ga__balance_terms *terms, int rows, int by)
 {
   if (!terms->coupled) {
@@ -189,7 +189,7 @@ double ga__balance_size(const ga_equilibrium *eq, const ga__balance *z, const do
 
 /* ---- The iteration ---- */
 
-/* What is left after a correction is its size times rate/(1 − rate). */
+/* The remaining error after a correction is its size times rate/(1 − rate). */
 ga__progress ga__judge_correction(ga__convergence *c, double size, double tol)
 {
   const double floor = 1e-8; /* below, corrections that no longer shrink are rounding */
@@ -274,8 +274,8 @@ ga_status ga__balance_close(ga_equilibrium *eq)
   return eq->report.redundant > 0 ? ga__balance_project(eq) : GA_OK;
 }
 
-/* M a + Bᵀλ = f, B a = 0: what constraints carry before anything moves. Without it they would have no
- * stiffness as they turn. */
+/* M a + Bᵀλ = f, B a = 0: forces of constraints before anything moves. Without them constraints would have
+ * no geometric stiffness. */
 ga_status ga__balance_guess(ga_equilibrium *eq)
 {
   const ga__balance_terms terms = {.mass = 1.0, .rate = 1.0};

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LEAST_STEP 1e-7 /* of the first one */
-#define JUMP 5.0        /* times what the tangents at both ends of a load step say */
+#define LEAST_STEP 1e-7 /* of the first step */
+#define JUMP 5.0        /* times the move predicted by the tangents at both ends of a load step */
 
 static double path_dot(const ga_equilibrium *eq, const double *a, const double *b)
 {
@@ -58,7 +58,7 @@ ga_status ga__load_tangent(ga_equilibrium *eq, double *out, double *size)
   return status;
 }
 
-/* A load step that moved much more than the tangents at its ends say has left the path. */
+/* A load step that moved much more than its tangents predict has left the path. */
 static void note_jump(ga_equilibrium *eq, double from, double slope, double slope_before)
 {
   const double expected = (eq->now.statics.load - from) * fmax(slope, slope_before);
@@ -230,7 +230,8 @@ static ga_status locate(ga_equilibrium *eq, const arc *before, mark *low, mark h
   return GA_OK;
 }
 
-/* All of a step: as two columns that buckle one after the other. eq->now is lost. */
+/* Locates all critical points of a step, as of two columns that buckle one after the other. Overwrites
+ * eq->now. */
 static ga_status locate_all(ga_equilibrium *eq, const arc *before, const arc *after, double ds)
 {
   mark low = mark_of(0.0, before);
@@ -241,7 +242,7 @@ static ga_status locate_all(ga_equilibrium *eq, const arc *before, const arc *af
   return status;
 }
 
-/* eq->now goes beyond the load: to where it is reached, between there and eq->kept. */
+/* eq->now is beyond the load: moves it to where the load is reached, between eq->kept and there. */
 static ga_status land(ga_equilibrium *eq, const arc *before, double ds, int *iterations)
 {
   const double target = eq->opts.load, passed = eq->now.statics.load;
@@ -275,7 +276,7 @@ static ga_status advance(ga_equilibrium *eq, arc *at, double least, int *done)
     ga_status status = step_along(eq, &eq->kept, at, at->ds, &iterations);
     if (!status) status = measure(eq, at, &next);
     if (status < 0) return status;
-    /* A tangent that has turned too far means that a piece of the path was passed over. */
+    /* A tangent that has turned too far means that a part of the path was skipped. */
     if (!status && path_dot(eq, eq->tangent, eq->tangent_old) + next.mu * at->mu >= 0.7) break;
     at->ds *= status == GA_RETRY_SINGULAR ? 0.9 : 0.5;
   }

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-#define LONGEST_MOVE 0.25 /* of the scales, in a step */
+#define LONGEST_MOVE 0.25 /* longest move of a step, relative to the scales */
 #define FIRST_MOVE 0.05
 enum { MOST_STEPS = 2000, MOST_TRIES = 60 };
 
@@ -74,7 +74,7 @@ static ga_status take_step(ga_equilibrium *eq, double longest, double *tau, doub
   return status;
 }
 
-/* Newton's iteration from here, where it stays near and does not climb to a saddle. */
+/* Newton's iteration from here; accepted if it stays near and does not lead to a saddle. */
 static ga_status polish(ga_equilibrium *eq, int *found)
 {
   int iterations;
@@ -95,7 +95,7 @@ static ga_status polish(ga_equilibrium *eq, int *found)
   return GA_OK;
 }
 
-/* Steps that no longer move anything, however long they are, end it: what is left may move freely. */
+/* Ends when steps of any length no longer move anything: the remaining directions are free. */
 ga_status ga__balance_relax(ga_equilibrium *eq)
 {
   const double tol = eq->opts.tol;

@@ -1,8 +1,8 @@
-/* How stiff a system is in the directions in which constraints let it move.
+/* Stiffness in the directions in which constraints allow motion.
  *
- * With outputs, states and multipliers eliminated W⁻¹ has the block S of forces f to moves: S f solves
- * K̃ δq + Bᵀ δλ = f, B δq = 0, so that S is the inverse of the stiffness in those directions and zero in all
- * others. An Arnoldi process with S finds the softest ones; where there are few, all of them. A direction of
+ * With outputs, states and multipliers eliminated W⁻¹ has the block S of forces f to moves: S f solves K̃
+ * δq + Bᵀ δλ = f, B δq = 0, so that S is the inverse of the stiffness in those directions and zero in all
+ * others. An Arnoldi process with S finds the softest ones; all of them if there are few. A direction of
  * negative stiffness is unstable. Moves are measured in the scales of q. */
 #include "core/equilibrium.h"
 #include "core/linearise.h"
@@ -10,8 +10,9 @@
 #include <float.h>
 #include <math.h>
 
-#define NEGLIGIBLE 1e-9 /* of the largest compliance: directions so stiff are not told from blocked ones */
-#define GROWTH 1e-6     /* of a motion's own eigenvalue: what grows less is rounding */
+#define NEGLIGIBLE                                                                                           \
+  1e-9 /* relative to the largest compliance: stiffer directions are not distinguished from blocked ones */
+#define GROWTH 1e-6 /* relative to |eigenvalue|: slower growth is rounding */
 
 /* ---- The process ---- */
 
@@ -47,8 +48,7 @@ static double orthogonalise(const ga_equilibrium *eq, int n, double *w, double *
   return sqrt(dot(w, w, nv));
 }
 
-/* Vector number n: S of a vector of random signs and sizes, without what is known already. *length: what is
- * left of it. */
+/* Vector number n: S times a random vector, orthogonalised. *length: its remaining length. */
 static ga_status add_vector(ga_equilibrium *eq, int n, unsigned *random, double *length)
 {
   const int nv = eq->sys->nv;
@@ -119,7 +119,7 @@ static void set_direction(ga_equilibrium *eq, int k)
   }
 }
 
-/* What rounding may make of the stiffness in eq->direction: the sum of |d K d|. */
+/* Rounding of the stiffness in eq->direction: the sum of |d K d|. */
 static double stiffness_rounding(const ga_equilibrium *eq)
 {
   const ga_sparse *W = eq->W;
@@ -133,7 +133,7 @@ static double stiffness_rounding(const ga_equilibrium *eq)
   return 8.0 * DBL_EPSILON * sum;
 }
 
-/* Compliances below 0 are directions without stability; the largest, of either sign, is next to singular. */
+/* Negative compliances are unstable directions; the largest, of either sign, is closest to singular. */
 static void judge_compliances(ga_equilibrium *eq, ga__stiffness *s)
 {
   const ga__eigen *e = &eq->eigen;
@@ -205,8 +205,8 @@ ga_status ga__find_stiffness(ga_equilibrium *eq, ga__stiffness *s)
 
 /* ---- Growing motions ---- */
 
-/* Eigenvalues of dz/dt = A z with a positive real part. Rounding makes some of 0 and of pure oscillations,
- * too. */
+/* Eigenvalues of dz/dt = A z with a positive real part, beyond the rounding of zeros and pure oscillations.
+ */
 static int count_growing(const ga__eigen *e, const double *A, int n)
 {
   double size = 0.0;
@@ -226,7 +226,7 @@ ga_status ga__find_stability(ga_equilibrium *eq, ga__stiffness *s)
   status = ga__linearise_one_sided(eq->linearisation, &p, &form);
   if (!status) status = ga__eigen_compute(&eq->motions, form->n, form->A, form->n);
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
-  if (status) return GA_OK; /* accelerations do not follow: the stiffness is all that is known */
+  if (status) return GA_OK; /* accelerations are not determined: only the stiffness is known */
   const int growing = count_growing(&eq->motions, form->A, form->n);
   if (s->unstable_coordinate < 0) s->unstable_coordinate = s->coordinate;
   if (growing > s->n_unstable) s->n_unstable = growing;

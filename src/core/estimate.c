@@ -1,24 +1,25 @@
-/* Local errors of the last step, numerical minus exact, and what of them matters.
+/* Local errors of the last step, numerical minus exact, and their filter.
  *
- *   raw e_q  κh³ vddot − (h³/12)[v, vdot] + correction, vddot from a₁ − a; the bracket is not there with the
- *            commutator term; the correction is −h B_nᵀη in the stabilized form, βh²(ã − a₁) with two sets of
- *            unknowns
- *   e_q      in the index-3 form and its like the part of it along the constraints, since Φ = 0 holds
- *   raw e_v  κ_v h³ D²vdot, κ_v = 1/12 + Δ(αf − ½), and what offset_force() and the family's error_force()
- * add e_v      B e_v = −D_q(B v + Φ_t) e_q, A e_v = −k_q e_q e_x      κ_x h³ D²xdot, κ_x = 1/12 + (δm −
- * δf)(δf − ½) */
+ *   raw e_q   κh³ vddot − (h³/12)[v, vdot] + correction, vddot from a₁ − a; without the bracket with the
+ *             commutator term; the correction is −h B_nᵀη in the stabilized form, βh²(ã − a₁) with two
+ *             sets of unknowns
+ *   e_q       in the index-3 form and similar ones its part along the constraints, since Φ = 0 holds
+ *   raw e_v   κ_v h³ D²vdot, κ_v = 1/12 + Δ(αf − ½), and the terms of offset_force() and of the family's
+ *             error_force()
+ *   e_v       B e_v = −D_q(B v + Φ_t) e_q, A e_v = −k_q e_q
+ *   e_x       κ_x h³ D²xdot, κ_x = 1/12 + (δm − δf)(δf − ½) */
 #include "core/stepper.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* Rates r at the end, at the beginning and, h_prev before it, earlier; right after a start `earlier` is their
- * derivative at the beginning, h_prev 0. */
+/* Rates r at the end, at the beginning and, h_prev before, earlier. Right after a start `earlier` is their
+ * derivative at the beginning, and h_prev is 0. */
 typedef struct rates {
   const double *end, *beginning, *earlier;
   double h, h_prev;
-  double noise; /* of the rates, from rounding and from Newton's iteration: what comes of it is no error */
+  double noise; /* noise of the rates, by rounding and Newton's iteration; smaller differences do not count */
 } rates;
 
 /* κ h³ D²r by divided differences. */
@@ -34,8 +35,8 @@ static void second_difference(double *out, const rates *r, int n, double kappa)
   }
 }
 
-/* 1: constraints prescribe all of the motion. q and v have no error then, but forces and accelerations have:
- * steps are those of free bodies that move in the same way. */
+/* 1: constraints prescribe the whole motion. q and v then have no error, but forces and accelerations have:
+ * step sizes are those of free bodies with the same motion. */
 static int is_held(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -76,8 +77,8 @@ static double largest_of(const double *a, int n)
   return ga__max_abs(a, n, NULL);
 }
 
-/* What rounding and Newton's iteration leave in vdot after steps of at least h. Φ = 0 alone leaves ε|q| of
- * positions, which h² divides; B v + Φ_t = 0 leaves ε|v|. */
+/* Noise of vdot by rounding and Newton's iteration, for steps of at least h. Φ = 0 alone leaves ε|q| in
+ * positions, divided by h²; B v + Φ_t = 0 leaves ε|v|. */
 static double noise_of_vdot(const ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
@@ -92,7 +93,7 @@ static void clear_constraints(ga_stepper *st)
   for (int i = st->sys->nv; i < st->sys->n; i++) st->saddle_rhs[i] = 0.0;
 }
 
-/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->saddle_rhs; D is left with ∂(−f)/∂v. */
+/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->saddle_rhs; leaves ∂(−f)/∂v in D. */
 static ga_status velocity_rows(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -115,9 +116,8 @@ static ga_status velocity_rows(ga_stepper *st)
   return GA_OK;
 }
 
-/* Φ = 0 alone leaves v with a part δ normal to the constraints: B δ = B v + Φ_t, A δ = 0, into d. The saddle
- * matrix is left at f. A step that leaves a singular position knows nothing of the offset it began with: 0.
- */
+/* With Φ = 0 alone, v has a part δ normal to the constraints: B δ = B v + Φ_t, A δ = 0, into d. Leaves the
+ * saddle matrix of f. After a singular position the offset at the beginning is unknown: 0. */
 static ga_status offset_of(ga_stepper *st, const ga__state *f, const double *v, double *d)
 {
   const ga_system *sys = st->sys;
@@ -133,8 +133,8 @@ static ga_status offset_of(ga_stepper *st, const ga__state *f, const double *v, 
   return GA_OK;
 }
 
-/* What is compared is v without δ, whose rate differs from the exact one by M⁻¹f_v δ − δ': with the second
- * term in e_v already, force += h f_v δ. */
+/* v without δ is compared; its rate differs from the exact one by M⁻¹f_v δ − δ'. The second term is in e_v
+ * already: force += h f_v δ. */
 static void offset_force(ga_stepper *st, double h, const double *d, double *force)
 {
   const ga_system *sys = st->sys;
@@ -143,10 +143,10 @@ static void offset_force(ga_stepper *st, double h, const double *d, double *forc
       force[sys->row[e]] -= h * st->jacobian_D[e] * d[sys->col[e]];
 }
 
-/* e_v from its raw form; the saddle matrix is that of the present state. offset: that of it, or NULL. */
+/* e_v from its raw form, with the saddle matrix of the current state. offset: δ of this state, or NULL. */
 static ga_status finish_v(ga_stepper *st, const double *offset)
 {
-  double h = st->now.scalar[GA__H_OLD], *force = st->a_n; /* set anew by the next step */
+  double h = st->now.scalar[GA__H_OLD], *force = st->a_n; /* overwritten by the next step */
   ga_status status = velocity_rows(st);
   for (int i = 0; i < st->sys->nv; i++) force[i] = 0.0;
   if (status) return status;
@@ -155,7 +155,7 @@ static ga_status finish_v(ga_stepper *st, const double *offset)
   return status ? status : project_error(st, st->est_v, force);
 }
 
-/* Raw e_v and e_x; 0 where there is nothing to difference yet, which is told. */
+/* Raw e_v and e_x. Returns 0, and sets zeros, if there are no earlier rates yet. */
 static int differences(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -165,7 +165,7 @@ static int differences(ga_stepper *st)
   double known = n->scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0;
   double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = largest_of(m->vdot, sys->nv);
   double size_x = largest_of(m->xdot, sys->size[GA_BLOCK_X]);
-  /* states fed by vdot share its noise, as far as can be told: by the sizes of both */
+  /* states that depend on vdot share its noise, estimated by the sizes of both */
   double noise_x = st->opts.newton.tol * size_x + (size_a > 0.0 ? size_x / size_a * noise : 0.0);
   rates x = {m->xdot, n->xdot, n->xdot_prev, h, h_prev, noise_x};
   rates v = {m->vdot, n->vdot, n->vdot_prev, h, h_prev, noise};
@@ -195,15 +195,15 @@ static ga_status estimate(ga_stepper *st, int with_v)
   else if (!status && with_v)
     status = ga__saddle_at(st, &p, 0);
   if (!status && along) {
-    clear_constraints(st); /* k = 0 says nothing of positions: A e_q stays what it is */
+    clear_constraints(st); /* k = 0 does not restrict positions: A e_q is unchanged */
     ga__saddle_a_mul(&st->saddle, st->saddle_rhs + sys->start[GA_BLOCK_PSI], st->est_q);
     status = project_error(st, st->est_q, NULL);
   }
   return status || !with_v ? status : finish_v(st, along ? offset : NULL);
 }
 
-/* vdot₁ − vdot_n − h vddot_n, the rate at the step's beginning from the start; from the step before, where
- * there is one, times h/(h + h_prev): that makes (h²/2) D²vdot of it too. */
+/* vdot₁ − vdot_n − h vddot_n with the rate at the beginning of the step from the start, or from the step
+ * before, then times h/(h + h_prev): both are (h²/2) D²vdot. */
 void ga__estimate_bend(const ga_stepper *st, double *out)
 {
   const ga__state *n = &st->next, *m = &st->now;
@@ -215,7 +215,7 @@ void ga__estimate_bend(const ga_stepper *st, double *out)
   }
 }
 
-/* An error below the rounding of the values themselves is none. */
+/* Errors below the rounding of the values do not count. */
 static void drop_rounding(double *e, int n, double size)
 {
   for (int i = 0; i < n; i++)
@@ -241,7 +241,7 @@ ga_status ga__filter(ga_stepper *st)
   const ga_system *sys = st->sys;
   const int at = st->family->position_rows(st);
   memcpy(st->est_all, st->est_q, (size_t)sys->nv * sizeof(double));
-  if (at < 0 || is_held(st)) return GA_OK; /* no stiffness in the matrix: none matters */
+  if (at < 0 || is_held(st)) return GA_OK; /* no stiffness in the matrix: nothing to filter */
   const double c = st->family->mass_factor(st);
   ga__matrix *matrix = ga__matrix_in_use(st);
   ga_point p = ga__state_point(&st->now);

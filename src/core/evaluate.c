@@ -2,8 +2,8 @@
  *
  *   δr = M δvdot + C δv + K δq + r_λ δλ + r_ψ δψ + r_x δx + r_y δy  (+ δxdot in the rows of X)
  *
- * Two calls of the Jacobian give all of it, one with the shift of v alone and one with that of vdot; where
- * each number goes is planned at creation. */
+ * Two calls of the Jacobian give all of it, one with the shift of v alone and one with that of vdot; the
+ * place of each number is planned at creation. */
 #include "core/arrays.h"
 #include "core/derivative.h"
 #include "core/evaluate.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where the numbers of a matrix come from. */
+/* Source of the numbers of a matrix. */
 typedef enum source { NONE = 0, BY_VDOT, FROM_D, FROM_Q, FROM_G } source;
 
 enum { N_ROWS = GA_N_BLOCKS + 1 }; /* of blocks of equations: those of a system, and B v + Φ_t */
@@ -37,16 +37,16 @@ typedef struct part {
 } part;
 
 struct ga_evaluation {
-  ga_context *ctx; /* its own, so that the system may go first */
+  ga_context *ctx; /* its own: the system may be destroyed before */
   const ga_system *sys;
   ga__deriv deriv;
   part part[N_ROWS][GA_N_BY];
-  double *block;     /* of the three arrays and tmp */
+  double *block;     /* holds D, Q, G and force */
   double *D, *Q, *G; /* [n_entries] */
-  double *tmp;       /* [nv] */
+  double *force;     /* [nv] */
   ga_sparse *J;      /* combined */
   int *diagonal;     /* [n_x] places of the diagonal of X in J */
-  int known;         /* 1: the parts are those of a point */
+  int known;         /* 1: the parts have been evaluated */
 };
 
 /* ---- The plan ---- */
@@ -56,7 +56,7 @@ static ga_equation_block rows_of(int equations)
   return equations == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : (ga_equation_block)equations;
 }
 
-/* Can the entry e of the pattern be other than zero in this array? */
+/* Whether entry e of the pattern can be non-zero in this array. */
 static int holds(const ga_system *sys, int e, source from)
 {
   if (from == BY_VDOT) return sys->row[e] < sys->nv ? ga__has_mass(sys, e) : (sys->in[e] & GA_WANT_D) != 0;
@@ -106,7 +106,7 @@ static ga_status plan_part(ga_evaluation *ev, int equations, ga_by by, int *list
   return m->into ? GA_OK : ga__no_memory(ev->ctx, "an evaluation");
 }
 
-/* Numbers in all parts but those of ETA. */
+/* Number of entries in all parts except those of ETA. */
 static size_t count_numbers(const ga_evaluation *ev)
 {
   size_t n = 0;
@@ -175,7 +175,7 @@ static ga_status build(ga_evaluation *ev)
   ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
   if (status) return status;
   const ga__array need[] = {
-      {&ev->D, entries}, {&ev->Q, entries}, {&ev->G, entries}, {&ev->tmp, (size_t)ev->sys->nv}};
+      {&ev->D, entries}, {&ev->Q, entries}, {&ev->G, entries}, {&ev->force, (size_t)ev->sys->nv}};
   status = ga__arrays_create(ev->ctx, GA__ARRAYS(need), "an evaluation", &ev->block, NULL);
   if (!status) status = plan_parts(ev);
   return status ? status : plan_combined(ev);
@@ -229,7 +229,7 @@ ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, const dou
   const ga_system *sys = ev->sys;
   if (!p || (!r && sys->n > 0)) return ga__refuse_null(ev->ctx, __func__, p ? "r" : "p");
   ga_status status = ga__check_point(sys, p, "ga_evaluation_residual");
-  if (!status) status = ga__residual(sys, p, r, ev->tmp);
+  if (!status) status = ga__residual(sys, p, r, ev->force);
   if (!status && phi_dot) status = ga__phi_dot(&ev->deriv, p, phi_dot);
   if (status) return status;
   for (int i = 0; xdot && i < sys->size[GA_BLOCK_X]; i++) r[sys->start[GA_BLOCK_X] + i] += xdot[i];
@@ -237,7 +237,7 @@ ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, const dou
   return GA_OK;
 }
 
-/* The parts whose numbers are in the arrays now. */
+/* Fills the parts whose numbers are now in the arrays. */
 static void fill(ga_evaluation *ev, int by_vdot)
 {
   const double *const values[] = {[BY_VDOT] = ev->D, [FROM_D] = ev->D, [FROM_Q] = ev->Q, [FROM_G] = ev->G};

@@ -1,10 +1,10 @@
-/* What the core itself asks of an evaluation besides its public functions (evaluate.c). */
+/* Functions of evaluations internal to the core (evaluate.c). */
 #ifndef GALPHA_CORE_EVALUATE_H
 #define GALPHA_CORE_EVALUATE_H
 
 #include "galpha/core.h"
 
-/* The matrix of ga_evaluation_matrix() before there are numbers in it, for its pattern. */
+/* The matrix of ga_evaluation_matrix(), also before its first evaluation, for its pattern. */
 const ga_sparse *ga__evaluation_part(const ga_evaluation *ev, int equations, int by);
 /* *B and *A: derivatives over the system's pattern whose rows of LAMBDA are B, and those of PSI k_v. Valid
  * until the evaluation changes. */

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the family, where there are η. */
+/* Data of the family, if there are η. */
 typedef struct exact {
   double *B_n;            /* [n_b + 1] B at the beginning of the step, then 0 */
-  unsigned long b_number; /* of the state that it belongs to; 0: none */
+  unsigned long b_number; /* number of the state it belongs to; 0: none */
 } exact;
 
 static exact *own(const ga_stepper *st)
@@ -32,7 +32,7 @@ static ga_status create(ga_stepper *st)
   return ga__no_memory(st->ctx, "a stepper");
 }
 
-/* B at the present state into B_n, unless it is there already. */
+/* B at the current state into B_n, unless it is up to date. */
 static ga_status update_b(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -42,10 +42,10 @@ static ga_status update_b(ga_stepper *st)
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
   st->stats.constraint_jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
-  ga_status status = ga__b_again(&st->deriv, &p, &J, st->r);
+  ga_status status = ga__b_alone(&st->deriv, &p, &J, st->r);
   if (status) return status;
   for (int i = 0; i < sys->n_b; i++) e->B_n[i] = st->jacobian_Q[sys->b_entry[i]];
-  if (ga__first_bad(e->B_n, sys->n_b) >= 0 && (status = ga__jacobian_bad(sys, &p, &J))) return status;
+  if (ga__first_bad(e->B_n, sys->n_b) >= 0 && (status = ga__jacobian_check(sys, &p, &J))) return status;
   e->b_number = st->state_number;
   return GA_OK;
 }
@@ -68,7 +68,7 @@ static void subtract_eta(const ga_stepper *st, double *x, const double *eta, dou
  *   v₁    = v + h(a + c₂ p)                 vdot₁ = c₁ p + (a − αf vdot)/(1−αf)      a₁ = a + p/β
  *   x₁    = x + h(w + θ px)                 xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf)  w₁ = w + px
  * which involve no difference of nearly equal numbers. */
-typedef struct rates { /* what the loop below reads and writes */
+typedef struct rates { /* arrays of the loop below */
   const double *p, *a_n, *v_n, *vdot_n;
   double *v, *vdot, *a, *exponent;
 } rates;
@@ -109,7 +109,7 @@ void ga__exact_trial(ga_stepper *st)
   st->swept = 0;
 }
 
-/* What the iteration matrix is made of. */
+/* Derivatives needed for the iteration matrix. */
 static ga_jacobian derivatives(const ga_stepper *st, unsigned want)
 {
   return (ga_jacobian){want, st->h * st->c2, st->c1, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
@@ -185,10 +185,10 @@ static const ga__rule RULES[] = {
 #undef X
 #undef NOT_X
 
-/* Up to so many unknowns the terms cost nothing worth saving. */
+/* Up to this number of unknowns the terms of η cost little. */
 enum { SMALL = 64 };
-/* A dense system has so many more terms of η than others that the matrix that lacks them is all there is:
- * where all are more than this many numbers, and MOST_TIMES those of the matrix that lacks them. */
+/* In dense systems the terms of η are many. The complete matrix is not used if its terms are more than this
+ * number and more than MOST_TIMES those of the reduced matrix. */
 #define MOST_NUMBERS 1e6
 #define MOST_TIMES 8.0
 
@@ -208,7 +208,7 @@ static ga__layout layout_of(const ga_stepper *st, ga__matrix_form form)
   return l;
 }
 
-/* 1: the matrix with all terms is not out of proportion. */
+/* *yes 1: the complete matrix is not too large. */
 static ga_status is_affordable(ga_stepper *st, int *yes)
 {
   double all = 0.0, fewer = 0.0;
@@ -219,7 +219,7 @@ static ga_status is_affordable(ga_stepper *st, int *yes)
   return status;
 }
 
-/* Without η all terms are there. */
+/* Without η the matrix is complete. */
 static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out)
 {
   const ga_eta_terms terms = st->n_eta ? st->opts.newton.eta_terms : GA_ETA_FULL;
@@ -239,7 +239,7 @@ ga_status ga__exact_assemble(ga_stepper *st, unsigned want)
   st->stats.jacobians++;
   if (!sys->def.jacobian) st->stats.difference_jacobians++;
   p.motion = st->motion;
-  if (!st->swept) status = ga__jacobian_unseen(&st->deriv, &p, &J);
+  if (!st->swept) status = ga__jacobian_unchecked(&st->deriv, &p, &J);
   st->swept = 0;
   if (status) return status;
   ga__prepare_tangent(st);
@@ -257,7 +257,7 @@ ga_status ga__exact_assemble(ga_stepper *st, unsigned want)
                            .null_b = &st->red.null_eta};
   ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
   status = ga__factor(st);
-  const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_bad(sys, &p, &J) : GA_OK;
+  const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_check(sys, &p, &J) : GA_OK;
   return bad ? bad : status;
 }
 
@@ -353,7 +353,7 @@ ga_status ga__exact_solve(ga_stepper *st)
 int ga__exact_row_of(const ga_stepper *st, int column)
 {
   (void)st;
-  return column; /* those behind the system's own are η, as ga__block_of() has it */
+  return column; /* behind the system's own unknowns are η, as in ga__block_of() */
 }
 
 /* ---- Errors ---- */

@@ -1,12 +1,12 @@
-/* The iteration matrices and their factors: plain ones and those that may leave constraints out, each in up
- * to two forms; which of them are in use, and what they go back to when a step is taken back. */
+/* The iteration matrices and their factors: plain ones and those with excluded constraints, each in up to
+ * two forms; which of them are in use, and their rollback. */
 #include "core/stepper.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Below this reciprocal condition a matrix is worth a warning. */
+/* A smaller reciprocal condition causes a warning. */
 #define NEARLY_SINGULAR 1e-12
 
 /* ---- Matrices ---- */
@@ -45,7 +45,7 @@ size_t ga__factors_room(const ga_stepper *st)
   return room_of(st->factors.matrix[0]);
 }
 
-/* Plans of all forms that the family has, the cheapest one first. */
+/* Plans all forms of the family, the cheapest first. */
 static ga_status create_plans(ga_stepper *st, int leaves_out)
 {
   ga__factors *f = &st->factors;
@@ -57,7 +57,7 @@ static ga_status create_plans(ga_stepper *st, int leaves_out)
     if (status || layout.n_rules == 0) continue;
     layout.leaves_out = leaves_out;
     status = ga__assembly_create(st->sys, &layout, st->opts.lu, as);
-    if (!status) f->n = as->n; /* the complete form's where it is there */
+    if (!status) f->n = as->n; /* of the complete form, if there is one */
   }
   return status;
 }
@@ -71,7 +71,7 @@ static ga_status create_factors(ga_stepper *st, int leaves_out)
   return status;
 }
 
-/* Those that may leave constraints out, with K_kept of their own. */
+/* The matrices with excluded constraints, with their own K_kept. */
 static ga_status create_leaving_out(ga_stepper *st)
 {
   ga__factors *f = &st->factors;
@@ -83,15 +83,14 @@ static ga_status create_leaving_out(ga_stepper *st)
   return status;
 }
 
-/* With more constraints than velocities the plain matrices are singular whatever the values. */
+/* With more constraints than velocities the plain matrices are singular for any values. */
 static int is_crowded(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   return sys->nv > 0 && sys->start[GA_BLOCK_X] > 2 * sys->nv && st->opts.redundant == GA_REDUNDANT_ACCEPT;
 }
 
-/* The plain matrices are singular by their pattern, which `status` says: would leaving constraints out mend
- * that? */
+/* The plain matrices are singular by their pattern (`status`): tries those with excluded constraints. */
 static ga_status create_without_plain(ga_stepper *st, ga_status status)
 {
   const ga_system *sys = st->sys;
@@ -145,7 +144,7 @@ ga_status ga__factors_create(ga_stepper *st)
 void ga__factors_destroy(ga_stepper *st)
 {
   for (int leaves_out = 0; leaves_out < 2; leaves_out++) destroy_set(st->factors.matrix[leaves_out]);
-  ga__free(st->ctx, st->factors.K_kept[1]); /* the other one belongs to the arena */
+  ga__free(st->ctx, st->factors.K_kept[1]); /* the other one is part of the stepper's block */
   st->factors.K_kept[1] = NULL;
 }
 
@@ -208,7 +207,7 @@ ga_status ga__name_column(ga_stepper *st, ga_status status)
       &(ga__facts){.at = &(ga__fact_time){NAN, NAN, (int)block, index}, .kind = "system", .equation = what});
 }
 
-/* Warns, once, that the iteration matrix is nearly singular, and which unknown that points to. */
+/* Warns once that the iteration matrix is nearly singular, with the weakest unknown. */
 static void warn_nearly_singular(ga_stepper *st, const ga_lu *lu)
 {
   const ga_lu_info *info = ga_lu_get_info(lu);
@@ -276,12 +275,12 @@ void ga__factors_save_matrix(ga_stepper *st)
   ga__factors *f = &st->factors;
   if (f->renewed || !f->kept.valid || st->opts.newton.reuse != GA_REUSE) return;
   const ga_sparse *K = matrix_of(f, &f->kept)->assembly.K;
-  if (!f->restore) /* else K_kept has it still, and K that of a step taken back */
+  if (!f->restore) /* otherwise K_kept still has it, and K is that of a step taken back */
     memcpy(f->K_kept[f->kept.leaves_out], K->value, (size_t)K->nnz * sizeof(double));
   f->renewed = 1;
 }
 
-/* A failed step that found the reduced form wanting is not to begin with it again. */
+/* After a step that failed with the reduced form, the next one does not begin with it. */
 void ga__factors_restore(ga_stepper *st, int failed)
 {
   ga__factors *f = &st->factors;

@@ -1,4 +1,4 @@
-/* What is known of a step that failed: which equations are off, and by how much. */
+/* Report of a failed step: the equations with the largest residuals. */
 #include "core/stepper.h"
 
 #include <math.h>
@@ -30,8 +30,8 @@ static int all_finite(const ga_system *sys, const ga__state *f)
   return 1;
 }
 
-/* Where the iteration stood: the unknowns may have been updated since the last trial. Where a method has
- * no vdot at the step's end a₁ stands for it. */
+/* Restores the last trial: the unknowns may have been updated since. Methods without vdot at the end of the
+ * step use a₁. */
 static int restore_trial(ga_stepper *st)
 {
   st->family->trial(st);
@@ -39,8 +39,7 @@ static int restore_trial(ga_stepper *st)
   return all_finite(st->sys, &st->next);
 }
 
-/* The dynamics into out[nv], as forces: M vdot − f, or what the method makes of it; the size of
- * their terms. */
+/* out[nv] := residual of the dynamics, M vdot − f or that of the method; *size: of its terms. */
 static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double *size)
 {
   const ga_system *sys = st->sys;
@@ -59,7 +58,7 @@ static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double
   return status;
 }
 
-/* The largest one of a block into its place among those of the others. */
+/* Inserts the largest residual of a block into the sorted list. */
 static void enter_residual(ga_step_failure *f, ga_equation_block block, const double *value, int n,
                            double scale)
 {
@@ -71,8 +70,8 @@ static void enter_residual(ga_step_failure *f, ga_equation_block block, const do
   f->n++;
 }
 
-/* Positions are compared with q, rates with v, states by what a step adds to them, outputs with y: each with
- * 1 + the largest. */
+/* Residuals of positions are relative to q, rates to v, states to their change in a step, outputs to y:
+ * each to 1 + the largest. */
 static void measure(ga_stepper *st, ga_step_failure *f)
 {
   const ga_system *sys = st->sys;
@@ -102,7 +101,7 @@ static void measure(ga_stepper *st, ga_step_failure *f)
 int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
 {
   if (!st || !out || st->tried == GA__ACCEPTED) return 0;
-  const ga_error error = st->ctx->error; /* looking must not change what was said */
+  const ga_error error = st->ctx->error; /* the report must not change the error */
   const int failed = st->tried == GA__FAILED;
   const ga__state *m = &st->next;
   *out = (ga_step_failure){.error = failed ? st->why : ga__error_none()};

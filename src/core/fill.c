@@ -1,9 +1,9 @@
-/* Numbers into an iteration matrix.
+/* Fills an iteration matrix with numbers.
  *
- * The plan of assembly.c is rearranged once, for what memory likes: entries that are only copied in runs of
- * one source and scale; rows of three that are turned by one block, three by three as tiles; all that, stripe
- * by stripe of the matrix, so that it comes from memory once; and whoever comes first to a place writes, all
- * others add, so that the matrix need not be cleared. */
+ * The plan of assembly.c is rearranged once for memory access: entries that are only copied, in runs of one
+ * source and scale; rows of three multiplied by one tangent block, three by three as tiles; all stripe by
+ * stripe of the matrix, so that each stripe stays in the cache. The first writer of a place stores, later
+ * ones add, so that the matrix need not be cleared. */
 #include "base/quad.h"
 #include "core/assembly.h"
 
@@ -12,8 +12,8 @@
 
 /* ---- Arranging ---- */
 
-/* Places that nobody writes first are cleared. */
-static int blank_if_new(ga__assembly *as, unsigned char *seen, int place)
+/* Lists places without a storing writer, to be cleared. */
+static int clear_if_new(ga__assembly *as, unsigned char *seen, int place)
 {
   if (seen[place]) return 0;
   seen[place] = 1;
@@ -21,7 +21,7 @@ static int blank_if_new(ga__assembly *as, unsigned char *seen, int place)
   return 1;
 }
 
-/* Is g the row below the row `up` of a tile: entries and places following those? */
+/* Whether g is the row below the row `up` of a tile, with contiguous entries and places. */
 static int follows(const ga__assembly *as, const ga__group_row *up, const ga__group_row *g)
 {
   if (g->source != up->source || g->scale != up->scale || g->block_start != up->block_start ||
@@ -36,7 +36,7 @@ static int follows(const ga__assembly *as, const ga__group_row *up, const ga__gr
   return !g->eta_count || g->factor_first == up->factor_first;
 }
 
-/* How far the next row of a tile may be: rows of a body have so many blocks. */
+/* Largest distance of the next row of a tile: rows of a body have at most this many blocks. */
 enum { NEAR = 24 };
 
 static int next_row(const ga__assembly *as, const unsigned char *used, int k)
@@ -53,7 +53,7 @@ static int leads_a_tile(const ga__assembly *as, const ga__group_row *g)
          entry[2] == entry[0] + 6;
 }
 
-/* Tiles of three rows; what makes none stays among the groups. */
+/* Collects tiles of three rows; the rest stay groups. */
 static void arrange_tiles(ga__assembly *as, unsigned char *used)
 {
   int left = 0;
@@ -73,11 +73,10 @@ static void arrange_tiles(ga__assembly *as, unsigned char *used)
   as->n_groups = left;
 }
 
-/* Values of a stripe: with what they are made of, they stay in the nearest cache. */
+/* Values of a stripe: with their sources they fit into the first-level cache. */
 enum { STRIPE = 2048 };
 
-/* In the order in which copies are made: stripe by stripe, those that write, then those that add; runs
- * together, and within them by place. */
+/* Order of the copies: by stripe, storing before adding, by run, by place. */
 static int by_run(const void *x, const void *y)
 {
   const ga__direct *a = x, *b = y;
@@ -95,7 +94,7 @@ static int same_run(const ga__direct *a, const ga__direct *b)
   return a->adds == b->adds && a->source == b->source && a->scale == b->scale;
 }
 
-/* Copies of this many entries; what follows each other is cut into these. */
+/* Lengths of copies; contiguous entries are divided into these. */
 static const int LENGTH[] = {6, 3, 1};
 enum { N_LENGTHS = sizeof LENGTH / sizeof *LENGTH };
 
@@ -134,20 +133,20 @@ static void cut_runs(ga__assembly *as, int n)
   }
 }
 
-/* Tiles reach places of η in any stripe, before copies there: those must find them cleared. */
-static void blank_copied_etas(ga__assembly *as, unsigned char *seen, const int *copy_of)
+/* Tiles write to places of η in any stripe, before copies to them: these are cleared first. */
+static void clear_copied_etas(ga__assembly *as, unsigned char *seen, const int *copy_of)
 {
   for (int k = 0; k < as->n_tiles; k++)
     for (int i = 0; i < 3 * as->tile[k].eta_count; i++) {
       const int place = as->eta_place[as->tile[k].eta_first + i / 3] + i % 3;
-      if (copy_of[place] != -1) blank_if_new(as, seen, place);
+      if (copy_of[place] != -1) clear_if_new(as, seen, place);
     }
 }
 
 static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
 {
   int n = 0;
-  for (int i = 0; i < as->n_direct; i++) { /* those that tiles have taken are marked by an entry of −1 */
+  for (int i = 0; i < as->n_direct; i++) { /* those merged into tiles are marked by entry −1 */
     if (as->direct[i].entry < 0) continue;
     as->direct[n] = as->direct[i];
     as->direct[n].adds = seen[as->direct[n].place];
@@ -161,8 +160,7 @@ static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
   return GA_OK;
 }
 
-/* Tiles by the stripe of their last column, which copies to the others then have reached as well; otherwise
- * in the order in which they are. */
+/* Sorts tiles by the stripe of their last column, when copies to the other columns are done; stable. */
 static int stripe_of(const ga__tile *t)
 {
   return (t->place[2] + 2) / STRIPE;
@@ -172,8 +170,7 @@ static void arrange_stripes(ga__assembly *as, ga__tile *sorted)
 {
   int at = 0;
   for (int k = 0; k < as->n_tiles; k++) as->stripe[stripe_of(&as->tile[k])].tiles++;
-  for (int i = 0; i < as->n_stripes;
-       i++) { /* first where each begins, then, as they are put, where it ends */
+  for (int i = 0; i < as->n_stripes; i++) { /* first the beginning of each, then, while placing, its end */
     const int count = as->stripe[i].tiles;
     as->stripe[i].tiles = at;
     at += count;
@@ -193,8 +190,8 @@ static void find_copies(const ga__assembly *as, int *copy_of)
   }
 }
 
-/* Tiles take over the copies that go to all their nine places, once each. */
-static void take_copies(ga__assembly *as, const int *copy_of)
+/* Merges copies to all nine places of a tile into the tile. */
+static void merge_copies(ga__assembly *as, const int *copy_of)
 {
   for (int k = 0; k < as->n_tiles; k++) {
     ga__tile *t = &as->tile[k];
@@ -213,19 +210,19 @@ static void take_copies(ga__assembly *as, const int *copy_of)
   }
 }
 
-/* Three places in a row: 1 if nobody has been there, else those that are new are cleared beforehand. */
+/* Three places in a row: 1 if all are new; otherwise the new ones are listed to be cleared. */
 static int are_new(ga__assembly *as, unsigned char *seen, int place)
 {
   const int all = !seen[place] && !seen[place + 1] && !seen[place + 2];
   for (int i = 0; i < 3; i++) {
-    if (!all) blank_if_new(as, seen, place + i);
+    if (!all) clear_if_new(as, seen, place + i);
     seen[place + i] = 1;
   }
   return all;
 }
 
-/* Who is the first at its places, in the order of filling; a place of etas or groups that is written, not
- * added to, is kept as its complement. */
+/* Finds the first writer of each place in the order of filling; a place of etas or groups that is stored,
+ * not added to, is kept as its complement. */
 static void arrange_writers(ga__assembly *as, unsigned char *seen)
 {
   const ga_system *sys = as->sys;
@@ -235,14 +232,14 @@ static void arrange_writers(ga__assembly *as, unsigned char *seen)
     for (int c = 0; c < 9; c++) taken += seen[t->place[c / 3] + c % 3];
     t->adds = taken > 0;
     for (int c = 0; c < 9; c++) {
-      if (t->adds) blank_if_new(as, seen, t->place[c / 3] + c % 3);
+      if (t->adds) clear_if_new(as, seen, t->place[c / 3] + c % 3);
       seen[t->place[c / 3] + c % 3] = 1;
     }
     for (int i = t->eta_first; i < t->eta_first + t->eta_count; i++)
       if (are_new(as, seen, as->eta_place[i])) as->eta_place[i] = ~as->eta_place[i];
   }
-  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) blank_if_new(as, seen, as->diag_place[i]);
-  for (int i = 0; i < as->n_pairs; i++) blank_if_new(as, seen, as->pair_place[i]);
+  for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) clear_if_new(as, seen, as->diag_place[i]);
+  for (int i = 0; i < as->n_pairs; i++) clear_if_new(as, seen, as->pair_place[i]);
   for (int k = 0; k < as->n_groups; k++) {
     const ga__group_row *g = &as->group[k];
     int *const list[2] = {as->group_place + g->first, as->eta_place + g->eta_first};
@@ -272,8 +269,8 @@ ga_status ga__assembly_arrange(ga__assembly *as)
   if (ok) {
     arrange_tiles(as, used);
     find_copies(as, copy_of);
-    take_copies(as, copy_of);
-    blank_copied_etas(as, seen, copy_of);
+    merge_copies(as, copy_of);
+    clear_copied_etas(as, seen, copy_of);
     ok = !arrange_copies(as, seen);
   }
   if (ok) {
@@ -362,7 +359,7 @@ static void fill_groups(double *K, const ga__assembly *as, const ga__assembly_in
   }
 }
 
-/* A column of V M, V[9] by columns; the fourth number means nothing. */
+/* A column of V M, V[9] by columns; the fourth number is ignored. */
 #define COLUMN(V, x, y, z)                                                                                   \
   (*(const ga__quad *)(V) * (x) + *(const ga__quad *)((V) + 3) * (y) + *(const ga__quad *)((V) + 6) * (z))
 
@@ -382,7 +379,7 @@ GA__INLINE void fill_tile_etas(double *K, const ga__assembly *as, const ga__tile
   }
 }
 
-/* Rotations are nearly all there is. */
+/* Rotations are the most frequent case. */
 GA__WIDE static void fill_tiles(double *K, const ga__assembly *as, const ga__assembly_input *in, int from,
                                 int to_tile)
 {
@@ -403,7 +400,7 @@ GA__WIDE static void fill_tiles(double *K, const ga__assembly *as, const ga__ass
   }
 }
 
-/* length and adds are constants where this is called, so that the copies are written out. */
+/* length and adds are compile-time constants, so that loops are unrolled. */
 GA__INLINE void copy_run(double *restrict K, const ga__copy *restrict c, const ga__copy *end,
                          const double *restrict values, double factor, int adds, int length)
 {

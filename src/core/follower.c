@@ -8,17 +8,16 @@
 #include <string.h>
 
 enum { MOST_PARTS = 64 };
-/* A leader that is started again behind a jump is so at its far side: the jump's place is known within a part
- * of the run, which the follower does not know. More than this, relative to 1 s or the time itself, is a
- * mistake. */
+/* A leader restarts at the far side of a jump: the place of the jump is known within a part of the run,
+ * unknown to the follower. A larger gap, relative to 1 s or the time itself, is an error. */
 #define RESTART_GAP 1e-9
-#define BEHIND_GAP 3e-6 /* behind an edge, where starts fall back in front of it: GA__FURTHER, many times */
-/* A part that differs from the one before by less than this, relative, is as long: factors can be kept. The
- * leader's end is not passed by it, though, but for roundings of time: there may be a jump. */
+#define BEHIND_GAP 3e-6 /* the same behind an edge, after repeated GA__FURTHER */
+/* A part that differs from the one before by less than this, relative, has equal length: factors are kept.
+ * It does not pass the leader's end except by rounding: there may be a jump. */
 #define EQUAL 1e-10
 #define ROUNDINGS 4.0
-#define HERE 1e-9         /* of a part, within which an edge is where the part begins */
-#define MOMENT 1e-6       /* of the leader's last step, which no step is made for */
+#define HERE 1e-9         /* [-] of a part: an edge this close counts as at its beginning */
+#define MOMENT 1e-6       /* [-] of the leader's last step: no step is made for less */
 enum { MOST_STARTS = 8 }; /* with ever smaller steps */
 
 struct ga_follower {
@@ -27,13 +26,13 @@ struct ga_follower {
   ga_follower_opts opts;
   ga_start_opts start;
   int started;
-  int observed;            /* 1: the observer has seen the present state */
-  double t_step, t_target; /* [s] of the leader's step under way: where it began and where it ends */
+  int observed;            /* 1: the observer has been given the current state */
+  double t_step, t_target; /* [s] beginning and end of the leader's current step */
   long steps, subdivided;
   ga__sides sides;
-  double gap;  /* [s] from the present state to just behind an edge, to start again there; 0: none */
-  int n_edges; /* met within the leader's step */
-  int ahead;   /* of the leader's steps, in which it may be behind an edge that the leader has not met yet */
+  double gap;  /* [s] from the current state to just behind an edge, for the restart there; 0: none */
+  int n_edges; /* edges met within the leader's step */
+  int ahead; /* leader's steps in which the follower may be behind an edge that the leader has not met yet */
   double h_ahead;          /* [s] size of steps there; 0: not known yet */
   double *weight;          /* [nv] tolerances of errors of q */
   ga_simulate_opts leader; /* its tolerances */
@@ -144,8 +143,7 @@ static double time_of(const ga_follower *f)
   return f->st->now.scalar[GA__T];
 }
 
-/* Starts at what cannot be evaluated with a smaller step, as the leader does: it may be for this once only.
- */
+/* Starts. If that cannot be evaluated, tries smaller steps, as the leader does. */
 static ga_status begin(ga_follower *f, ga_start_opts start, double t, const double *q, const double *v,
                        const double *x, const double *lambda, const double *psi)
 {
@@ -178,7 +176,7 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   return call_observer(f);
 }
 
-/* Starts again at t, from the present q, v, x. */
+/* Restarts at t from the current q, v, x. */
 static ga_status start_at(ga_follower *f, double t, double h)
 {
   const ga_system *sys = f->st->sys;
@@ -203,7 +201,7 @@ static ga_status start_at(ga_follower *f, double t, double h)
   return status;
 }
 
-/* Moves to just behind an edge in front of which it stands. */
+/* Moves from just before to just behind an edge. */
 static ga_status pass_edge(ga_follower *f)
 {
   if (!(f->gap > 0.0)) return GA_OK;
@@ -215,8 +213,8 @@ static ga_status pass_edge(ga_follower *f)
   return GA_OK;
 }
 
-/* The leader moves to just behind its edge. What is a moment to it need not be one here: a follower that has
- * passed its own edge before may have much smaller steps by now, and makes them. */
+/* The leader moves to just behind its edge. This short time need not be short here: a follower that has
+ * passed its own edge before may have much smaller steps, and makes them. */
 ga_status ga_follower_pass(ga_follower *f, double t)
 {
   if (!f) return GA_ERR_ARGUMENT;
@@ -226,7 +224,7 @@ ga_status ga_follower_pass(ga_follower *f, double t)
   const double gap = t - time_of(f), own = f->st->now.scalar[GA__H_OLD];
   if (gap > fmax(GA__NEAR_EDGE * own, MOMENT * leader)) return GA_OK;
   f->t_step = t;
-  f->gap = gap; /* an edge of its own that lies further is found again */
+  f->gap = gap; /* an edge further ahead is found again */
   return pass_edge(f);
 }
 
@@ -264,20 +262,19 @@ static ga_status fail_parts(ga_follower *f, double h)
                                  .detail = e->text});
 }
 
-/* What is tried where a part fails: parts of it, but first all that is left of the leader's step, since the
- * very end of the part may be the trouble, as a singular position is. */
+/* Sizes tried if a part fails: first all that is left of the leader's step, since the end of the part may
+ * be the problem, as a singular position; then fractions of the part. */
 static const double ANOTHER[] = {1.0, 0.0, 0.6, 0.3, 0.8, 0.1, 0.45, 0.03, 0.01, 1e-3, 1e-4, 1e-5};
 enum { N_ANOTHER = sizeof ANOTHER / sizeof *ANOTHER };
 
-/* 1: a part of this size from the present time on does as well as one of size h. */
+/* 1: a part of this size from the current time on can replace one of size h. */
 static int is_as_good(const ga_follower *f, double size, double h, double whole)
 {
   const double latest = f->t_target + ROUNDINGS * DBL_EPSILON * fabs(f->t_target);
   return fabs(h - size) <= EQUAL * whole && time_of(f) + size <= latest;
 }
 
-/* The present state stands `gap` in front of an edge. Where a start has fallen back in front of it, further.
- */
+/* The current state is `gap` before an edge; more after a start that fell back before it. */
 static void stand_at_edge(ga_follower *f, double gap, double h)
 {
   const double margin = GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(time_of(f));
@@ -285,8 +282,8 @@ static void stand_at_edge(ga_follower *f, double gap, double h)
   f->n_edges++;
 }
 
-/* A part of size h has passed an edge, perhaps: then one is made that ends in front of it, and the next one
- * starts anew behind it. The leader passes the same edge at another time. */
+/* If a part of size h has passed an edge, it is replaced by one that ends before the edge, and the next one
+ * starts behind it. The leader passes the same edge at another time. */
 static ga_status stop_at_edge(ga_follower *f, double h)
 {
   enum { MOST_EDGES = 20 };
@@ -297,7 +294,7 @@ static ga_status stop_at_edge(ga_follower *f, double h)
   while (f->n_edges < MOST_EDGES) {
     ga_status status = ga__sides_find(&f->sides, st, &met);
     if (status || (aim.n == 0 && isinf(met.before))) return status;
-    if (isinf(met.before)) { /* in front of it now */
+    if (isinf(met.before)) { /* before it now */
       again = ga__aim_longer(&f->sides, st, &aim, made, &gap);
       if (again == 0.0 && isfinite(gap)) stand_at_edge(f, gap, h);
       if (again == 0.0) return GA_OK;
@@ -308,8 +305,7 @@ static ga_status stop_at_edge(ga_follower *f, double h)
         again = ga__aim_shorter(&f->sides, st, &aim, made, met.before - time_of(f));
       if (aim.n > GA__MOST_AIMS) return ga_stepper_step(st, h); /* over it, as before */
       if (again > fmax(HERE * h, time_rounding(f))) continue;
-      ga__sides_gap(&f->sides, st, 2.0 * HERE * h + 4.0 * time_rounding(f),
-                    &gap); /* it stands there already */
+      ga__sides_gap(&f->sides, st, 2.0 * HERE * h + 4.0 * time_rounding(f), &gap); /* it is there already */
       if (isinf(gap)) return ga_stepper_step(st, h);
       stand_at_edge(f, gap, h);
       return GA_OK;
@@ -327,12 +323,10 @@ static double start_size(const ga_follower *f)
 }
 
 /* ---- Ahead of the leader ----
- * Behind an edge that the leader comes to later its steps tell nothing: a ball that has touched the floor
- * while the leader's flies on needs steps of the contact. Errors are then controlled by the leader's
- * tolerances, for parts of its steps, until it has met the edge too. */
-enum {
-  AHEAD = 2
-}; /* of the leader's steps: the one that ends in front of its edge, and the moment over it */
+ * Behind an edge that the leader reaches later, the leader's steps are no guide: a ball that has touched
+ * the floor while the leader's still flies needs the steps of the contact. Errors are then controlled by
+ * the leader's tolerances, for parts of its steps, until it has met the edge too. */
+enum { AHEAD = 2 }; /* leader's steps: the one that ends before its edge, and the short one over it */
 enum { MOST_TRIES = 40 };
 
 /* Largest error of the last step over its tolerance. */
@@ -355,7 +349,7 @@ static ga_status error_ratio(ga_follower *f, double *ratio)
 static ga_status careful_step(ga_follower *f, double h, double *made)
 {
   const double most =
-      pow(f->opts.parts, -3.0); /* of a tolerance: what the leader's error is in so many parts */
+      pow(f->opts.parts, -3.0); /* tolerance relative to the leader's, by order 3 in the number of parts */
   ga_status status = GA_RETRY_NEWTON;
   if (f->h_ahead > 0.0 && f->h_ahead < h) h = f->h_ahead;
   for (int i = 0; i < MOST_TRIES && time_of(f) + h > time_of(f); i++) {
@@ -379,7 +373,7 @@ static ga_status careful_step(ga_follower *f, double h, double *made)
   return status;
 }
 
-/* One step of the follower: the next part of the leader's, or what can be made of it. */
+/* One step of the follower: the next part of the leader's step, or a smaller one. */
 static ga_status next_part(ga_follower *f)
 {
   if (f->gap > 0.0) return pass_edge(f);

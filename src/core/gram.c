@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAM_SPARSE = 60 }; /* rows from which on sparse factors are taken */
+enum { GRAM_SPARSE = 60 }; /* sparse factors are used from this number of rows on */
 
 static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *place)
 {
@@ -31,8 +31,7 @@ static ga_status build(ga__gram *g, ga_lu_kind kind, int *row, int *col, int *pl
     if (g->turned_place[e] >= 0) g->turned_place[e] = place[g->turned_place[e]];
   }
   for (int i = 0; i < n; i++) g->diag_place[i] = place[g->diag_place[i]];
-  /* velocities first: with 1 and −δ on the diagonal any other order would lead to exchanges, and those to
-   * fill */
+  /* velocities first: with 1 and −δ on the diagonal other orders would need pivoting, which causes fill */
   return kind == GA_LU_DENSE || n < GRAM_SPARSE
              ? ga_lu_create(sys->ctx, g->K, kind, &g->lu)
              : ga__lu_create_ordered_by_bodies(sys, NULL, g->K, kind, 0, 0, &g->lu);
@@ -88,7 +87,7 @@ static void fill_rows(ga__gram *g, const double *B, const double *A, const doubl
 
 static ga_status factor(ga__gram *g)
 {
-  ga__lu_forget(g->lu); /* so that the outcome depends on the point alone */
+  ga__lu_forget(g->lu); /* so that the result depends on the point alone */
   return ga_lu_factor(g->lu);
 }
 

@@ -6,7 +6,7 @@
 
 /* The matrix [M Jᵀ; J −E], J = R⁻¹ [B; A], regular whatever the rank. */
 typedef struct ga__gram {
-  ga_context *ctx; /* NULL: not there yet */
+  ga_context *ctx; /* NULL: not created yet */
   const ga_system *sys;
   int m;
   ga_sparse *K;
@@ -18,8 +18,7 @@ typedef struct ga__gram {
 
 ga_status ga__gram_create(const ga_system *sys, ga_lu_kind kind, ga__gram *g);
 void ga__gram_destroy(ga__gram *g);
-/* Factors [M Jᵀ; J −E] with E = eps / largest mass; the same for all rows, so that least squares are meant.
- */
+/* Factors [M Jᵀ; J −E] with E = eps / largest mass, the same for all rows: plain least squares. */
 ga_status ga__gram_damped(ga__gram *g, const double *M, const double *B, const double *A, double *length,
                           double eps);
 

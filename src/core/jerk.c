@@ -1,12 +1,11 @@
-/* Rates of accelerations along the motion, and the part of the velocity normal to the constraints that
- * follows from them. */
+/* Rates of accelerations along the motion, and the resulting normal part of the velocity. */
 #include "core/start.h"
 
 #include <math.h>
 
-#define JERK_STEP 0.05 /* of h: where the accelerations are compared to get the jerk */
+#define JERK_STEP 0.05 /* [-] of h: distance of the differences for the jerk */
 
-/* The present q moved on by a time e, q exp(e v + e²/2 vdot), and v, x by d: v + d vdot, x + d xdot. */
+/* The current q advanced by a time e, q exp(e v + e²/2 vdot), and v, x by d: v + d vdot, x + d xdot. */
 static void move_along(ga_stepper *st, double e, double d, double *q, double *v, double *x)
 {
   const ga_system *sys = st->sys;
@@ -37,8 +36,8 @@ static ga_status accelerations_along(ga_stepper *st, double e)
   return ga__accelerations(st, m, &c);
 }
 
-/* vddot, xddot and the rates of λ, ψ, y by differences of second order along the motion: of values at ±s, or
- * at s and 2s against the present ones. */
+/* vddot, xddot and the rates of λ, ψ, y by second-order differences along the motion: central at ±s, or
+ * forward at s and 2s. */
 ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward)
 {
   static const double at[2][2] = {{-1.0, 1.0}, {1.0, 2.0}}, weight[2][2] = {{-0.5, 0.5}, {2.0, -0.5}};

@@ -27,14 +27,14 @@
 
 /* Singular values below this part of the largest are zero. */
 #define RANK_TOLERANCE 1e-9
-/* Hidden constraints that repeat each other may contradict each other by this part. */
+/* Redundant hidden constraints may differ by this part. */
 #define CONTRADICTION 1e-6
-enum { MOST = 5000 }; /* equations: matrices are dense here */
+enum { MOST = 5000 }; /* limit of the equations: matrices are dense here */
 
 struct ga_linearisation {
-  ga_context *ctx; /* its own, so that the system may go first */
+  ga_context *ctx; /* its own: the system may be destroyed before */
   const ga_system *sys;
-  ga_evaluation *ev, *later; /* at the point, and a little later in the motion */
+  ga_evaluation *ev, *later; /* at the point, and a short time later */
   int m, n_rows;             /* constraints; dynamics, states and outputs together */
   ga__kink_test kink;
   ga__svd B, J, F;
@@ -87,7 +87,7 @@ static ga_status take_memory(ga_linearisation *l)
   return ga__arrays_create(l->ctx, GA__ARRAYS(need), "a linearisation", &l->block, NULL);
 }
 
-/* States that an input brings with it: its offset, and the rate of that. */
+/* Number of states of an input: its offset, and the rate of the offset. */
 static int states_of(const ga_linear_input *input)
 {
   return input->block == GA_BLOCK_LAMBDA ? 2 : input->block == GA_BLOCK_PSI ? 1 : 0;
@@ -204,7 +204,7 @@ static const ga_sparse *matrix(const ga_linearisation *l, ga_equation_block equa
 }
 
 /* Rows of A into `dense`, from row `first` on. */
-static void spread_rows(ga_linearisation *l, int first, const ga_sparse *A)
+static void copy_rows(ga_linearisation *l, int first, const ga_sparse *A)
 {
   for (int c = 0; c < A->cols; c++)
     for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++)
@@ -212,15 +212,15 @@ static void spread_rows(ga_linearisation *l, int first, const ga_sparse *A)
 }
 
 /* Columns of A into those of `dense`, [nv][m], from column `first` on. */
-static void spread_columns(ga_linearisation *l, int first, const ga_sparse *A)
+static void copy_columns(ga_linearisation *l, int first, const ga_sparse *A)
 {
   for (int c = 0; c < A->cols; c++)
     for (int p = A->col_start[c]; p < A->col_start[c + 1]; p++)
       l->dense[(size_t)A->row[p] * (size_t)l->m + (size_t)(first + c)] = A->value[p];
 }
 
-/* size[m] := lengths of the rows of `dense`, rows[m], or of its columns; these are divided by it. */
-static void divide(ga_linearisation *l, int by_columns, double *size)
+/* size[m] := lengths of the rows of `dense`, or of its columns, which are divided by them. */
+static void normalise(ga_linearisation *l, int by_columns, double *size)
 {
   const size_t nv = (size_t)l->sys->nv, m = (size_t)l->m;
   for (size_t i = 0; i < m; i++) {
@@ -243,14 +243,14 @@ static ga_status find_spaces(ga_linearisation *l, const ga_point *p)
   const int nl = sys->size[GA_BLOCK_LAMBDA];
   const size_t numbers = (size_t)l->m * (size_t)sys->nv;
   clear(l->dense, numbers);
-  spread_columns(l, 0, matrix(l, GA_BLOCK_V, GA_BY_LAMBDA));
-  spread_columns(l, nl, matrix(l, GA_BLOCK_V, GA_BY_PSI));
-  divide(l, 1, l->reach);
+  copy_columns(l, 0, matrix(l, GA_BLOCK_V, GA_BY_LAMBDA));
+  copy_columns(l, nl, matrix(l, GA_BLOCK_V, GA_BY_PSI));
+  normalise(l, 1, l->reach);
   ga_status status = ga__svd_compute(&l->F, l->dense, RANK_TOLERANCE);
   clear(l->dense, numbers);
-  spread_rows(l, 0, matrix(l, GA_BLOCK_LAMBDA, GA_BY_Q));
-  spread_rows(l, nl, matrix(l, GA_BLOCK_PSI, GA_BY_V));
-  divide(l, 0, l->length);
+  copy_rows(l, 0, matrix(l, GA_BLOCK_LAMBDA, GA_BY_Q));
+  copy_rows(l, nl, matrix(l, GA_BLOCK_PSI, GA_BY_V));
+  normalise(l, 0, l->length);
   if (!status) status = ga__svd_compute(&l->B, l->dense, RANK_TOLERANCE);
   if (!status) status = ga__svd_compute(&l->J, l->dense, RANK_TOLERANCE);
   if (status || l->F.rank == l->J.rank) return status;
@@ -259,8 +259,8 @@ static ga_status find_spaces(ga_linearisation *l, const ga_point *p)
                                  GA__NUMBERS({l->F.rank, NULL}, {l->J.rank, NULL})});
 }
 
-/* v := P δq, which keeps the hidden and the nonholonomic constraints. */
-static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q, double *v)
+/* v := P δq, which satisfies the hidden and the nonholonomic constraints. */
+static ga_status complete_velocity(ga_linearisation *l, const ga_point *p, const double *q, double *v)
 {
   const ga_system *sys = l->sys;
   const int nl = sys->size[GA_BLOCK_LAMBDA], nv = sys->nv;
@@ -282,7 +282,7 @@ static ga_status follow(ga_linearisation *l, const ga_point *p, const double *q,
 
 /* ---- Offsets of constraints, as inputs ---- */
 
-/* out := the least solution of (rows of `of`) out = e, e 1 for constraint i and 0 for the others. */
+/* out := solution of least norm of (rows of `of`) out = e, e_i = 1 for constraint i. */
 static ga_status solve_offset(ga_linearisation *l, const ga_point *p, ga__svd *of, int n_rows, int i,
                               double *out)
 {
@@ -324,7 +324,7 @@ static ga_status set_offsets(ga_linearisation *l, const ga_point *p)
       continue;
     }
     status = solve_offset(l, p, &l->B, nl, index, q);
-    if (!status) status = follow(l, p, q, v);
+    if (!status) status = complete_velocity(l, p, q, v);
     if (!status) status = solve_offset(l, p, &l->J, l->m, index, v + nv);
   }
   return status;
@@ -391,7 +391,7 @@ static ga_status set_motions(ga_linearisation *l, const ga_point *p)
   for (int j = 0; j < f->n_q; j++) {
     double *q = l->form_q + (size_t)j * nv;
     if (nv) memcpy(q, ga__svd_null(&l->B, j), nv * sizeof *q);
-    const ga_status status = follow(l, p, q, l->form_v + (size_t)j * nv);
+    const ga_status status = complete_velocity(l, p, q, l->form_v + (size_t)j * nv);
     if (status) return status;
   }
   for (int j = 0; j < f->n_v; j++)
@@ -400,7 +400,7 @@ static ga_status set_motions(ga_linearisation *l, const ga_point *p)
 }
 
 /* z1' of column j, into the column of A; vdot := P N z1'. */
-static void set_rates(ga_linearisation *l, const ga_point *p, int j, double *rates, double *vdot)
+static void set_position_rates(ga_linearisation *l, const ga_point *p, int j, double *rates, double *vdot)
 {
   const int nv = l->sys->nv;
   const double *q = l->form_q + (size_t)j * (size_t)nv, *v = l->form_v + (size_t)j * (size_t)nv;
@@ -442,7 +442,7 @@ static ga_status solve_equations(ga_linearisation *l, double *rates, double *vdo
   return GA_OK;
 }
 
-/* Column j of A and of what goes with it. */
+/* Column j of A, and δvdot, multipliers and outputs that belong to it. */
 static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
 {
   const ga_linear_form *f = &l->form;
@@ -450,7 +450,7 @@ static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
   const int state = j - f->n_q - f->n_v;
   double *rates = l->form_A + column * (size_t)f->n, *vdot = l->form_vdot + column * nv;
   clear(rates, (size_t)f->n);
-  set_rates(l, p, j, rates, vdot);
+  set_position_rates(l, p, j, rates, vdot);
   for (int i = 0; i < l->n_u; i++) /* w' of a constraint Φ = w */
     if (l->input[i].block == GA_BLOCK_LAMBDA && j == l->form_w[i] + 1) {
       const double *PQ = l->form_v + (size_t)l->form_w[i] * nv;
@@ -468,7 +468,7 @@ static ga_status solve_column(ga_linearisation *l, const ga_point *p, int j)
                          l->form_y + column * (size_t)l->sys->size[GA_BLOCK_Y]);
 }
 
-/* Column i of B and of what goes with it. */
+/* Column i of B, and δvdot, multipliers and outputs that belong to it. */
 static ga_status solve_input(ga_linearisation *l, int i)
 {
   static const int before[] = {[GA_BLOCK_V] = 0, [GA_BLOCK_X] = 1, [GA_BLOCK_Y] = 2};
@@ -491,9 +491,9 @@ static ga_status solve_input(ga_linearisation *l, int i)
                          l->form_u_y + column * (size_t)sys->size[GA_BLOCK_Y]);
 }
 
-/* ---- What the point is worth ---- */
+/* ---- Checks of the point ---- */
 
-/* The largest residual but those of X. */
+/* Largest residual, except those of X. */
 static ga_status measure_residual(ga_linearisation *l, const ga_point *p)
 {
   const ga_system *sys = l->sys;

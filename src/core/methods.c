@@ -1,4 +1,4 @@
-/* The table of methods: one row of GA_METHOD_LIST each, with what the method's own file says of it. */
+/* The table of methods: a row of GA_METHOD_LIST each, with the ga__method of its file. */
 #include "core/stepper.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ int ga_method_find(const char *name, ga_method *out)
   return 0;
 }
 
-/* "GA_INDEX3 or GA_STABILIZED": the constants of those that meet a condition, into text. */
+/* "GA_INDEX3 or GA_STABILIZED": the names of the methods that satisfy a condition. */
 typedef int (*condition)(const ga__method *m);
 
 static const char *list_methods(condition meets, char *text, size_t size)

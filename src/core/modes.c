@@ -29,20 +29,20 @@
 
 /* A Y c is zero up to this part of its terms, times the root of their number. */
 #define ZERO 1e-14
-/* |θ| up to this part of the largest is what rounding makes of infinite eigenvalues; the second for τ = s. */
+/* |θ| up to this part of the largest is the rounding of infinite eigenvalues; the second for τ = s. */
 #define INFINITE_SQUARED 1e-12
 #define INFINITE_PLAIN 1e-7
-/* Matrices that are symmetric up to this part are. */
+/* Matrices count as symmetric up to this part. */
 #define SYMMETRIC 1e-10
 /* Shifts farther than this factor from the best one are changed; for τ = s they are at most this part of the
  * largest |s| wanted. */
 #define SHIFT_FAR 4.0
 #define SHIFT_MOST 0.3
-/* Where all eigenvalues look like zeros, a shift smaller by this is tried, down to the second [1/s]. */
+/* If all eigenvalues look like zeros, smaller shifts are tried, by this factor, down to the second [1/s]. */
 #define SLOWER 1e-4
 #define SLOWEST 1e-7
-#define STILL 1e-6       /* what moves by less than this part of what is usual has no part in a mode */
-#define OTHER_SHIFT 1.37 /* where a shift meets an eigenvalue */
+#define STILL 1e-6       /* smaller components, relative to the usual size, count as zero */
+#define OTHER_SHIFT 1.37 /* factor of the shift if it is an eigenvalue */
 enum {
   COMPARED = 8, /* vectors by which equations at two angles are compared */
   USUAL_MODES = 10,
@@ -61,7 +61,7 @@ struct ga_modes {
   double *block; /* of their shapes */
 };
 
-/* A shape as it is found: τ, s, and coordinates c in Y. */
+/* A mode found: τ, s, and coordinates c in Y. */
 typedef struct candidate {
   double complex tau, s;
   int conjugate; /* 1: the shape is that of conj(τ) */
@@ -75,7 +75,7 @@ typedef struct search {
   int wanted;                /* modes; 0: not given */
   const ga_turning *turning; /* NULL: none */
   int dense, k;
-  int unconverged; /* 1: ARPACK has failed, and LAPACK is to do it */
+  int unconverged; /* 1: ARPACK has failed, LAPACK is used */
   double sigma;
   double reach; /* all eigenvalues up to this size |τ| are among those found */
   double *z;    /* [n] of a product */
@@ -100,7 +100,7 @@ static double dot(int n, const double *a, const double *b)
   return sum;
 }
 
-/* R[k][k] := the triangle of X = Q R, X[k][n] by columns, which becomes Q; column j of R at R + j k. */
+/* R[k][k] := upper triangle of X = Q R, X[k][n] by columns, which becomes Q; column j of R at R + j k. */
 static void triangulate(int n, int k, double *X, double *R)
 {
   memset(R, 0, (size_t)k * (size_t)k * sizeof *R);
@@ -224,8 +224,8 @@ static void measure_usual(search *s)
   }
 }
 
-/* Without what rounding makes of infinite eigenvalues, which come up where all are wanted and some are far
- * off. */
+/* Number of eigenvalues that are not the rounding of infinite ones, which appear if all are wanted and some
+ * are far away. */
 static int count_finite(const search *s, const ga__subspace *space)
 {
   const double least = s->pencil.squared ? INFINITE_SQUARED : INFINITE_PLAIN;
@@ -236,7 +236,7 @@ static int count_finite(const search *s, const ga__subspace *space)
   return n;
 }
 
-/* Y and H of the subspace. */
+/* Computes Y and H of the subspace. */
 static ga_status use_subspace(search *s)
 {
   ga_status status = take_memory(s);
@@ -303,7 +303,7 @@ static void prepare_zeros(const search *s, zero_work *w)
   divide_rows(s, k, w->scale, w->EY);
 }
 
-/* T[left][n] := A Y C without what lies in the space of E Y Z, of the n_zero vectors of Z found so far. */
+/* T[left][n] := A Y C, orthogonal to E Y Z of the n_zero vectors of Z found so far. */
 static void project(const search *s, const zero_work *w)
 {
   const int n = s->pencil.n, k = s->space.k, left = k - s->n_zero;
@@ -320,7 +320,8 @@ static void project(const search *s, const zero_work *w)
       }
 }
 
-/* One step of the search; *more: how many zeros it has found. They come first among what was left. */
+/* One step of the search; *more: number of zeros found. They are moved to the front of the remaining
+ * vectors. */
 static ga_status split_zeros(search *s, zero_work *w, int level, int *more)
 {
   const int n = s->pencil.n, k = s->space.k, left = k - s->n_zero;
@@ -389,7 +390,7 @@ static void add_candidates(search *s, double complex tau, int column)
   }
 }
 
-/* The part of a vector among the zeros: (H11 − θ) y = −H12 c, H11 upper triangular by levels with −1/τ0 on
+/* Component of a vector along the zeros: (H11 − θ) y = −H12 c, H11 upper triangular by levels with −1/τ0 on
  * its diagonal. H in the basis Z: [k][k] by columns. */
 static void add_zero_part(const search *s, const double *HZ, double complex theta, double complex *v)
 {
@@ -414,8 +415,8 @@ static void transform(const search *s, double *HZ, double *work)
           dot(k, s->Z + (size_t)i * (size_t)k, work + (size_t)j * (size_t)k);
 }
 
-/* H22, and with its eigenvalues the candidates that are not zero. */
-static void take_eigenvalues(search *s, const double *HZ, const ga__eigen *eigen, double complex *v)
+/* Candidates that are not zero, from the eigenvalues of H22. */
+static void add_eigenvalues(search *s, const double *HZ, const ga__eigen *eigen, double complex *v)
 {
   const double *re = eigen->re, *im = eigen->im, *vectors = eigen->vectors;
   const int k = s->space.k, zeros = s->n_zero, m = k - zeros;
@@ -451,13 +452,13 @@ static ga_status solve_general(search *s)
     transform(s, HZ, work);
     status = ga__eigen_compute(&eigen, (int)(k - zeros), HZ + zeros * k + zeros, (int)k);
   }
-  if (!status) take_eigenvalues(s, HZ, &eigen, (double complex *)(void *)v);
+  if (!status) add_eigenvalues(s, HZ, &eigen, (double complex *)(void *)v);
   ga__eigen_destroy(&eigen);
   ga__free(s->ctx, block);
   return status;
 }
 
-/* M = Xᵀ E X and G = Xᵀ E T X = M H, by columns, and 1 where both are symmetric; made so. */
+/* M = Xᵀ E X and G = Xᵀ E T X = M H, by columns; returns 1 if both are symmetric, and symmetrises them. */
 static int make_symmetric(search *s, double *G, double *M, double *z, double *product)
 {
   const int k = s->space.k, n = s->pencil.n, m = s->pencil.n_state;
@@ -482,8 +483,8 @@ static int make_symmetric(search *s, double *G, double *M, double *z, double *pr
   return off[0] <= SYMMETRIC * most[0] && off[1] <= SYMMETRIC * most[1];
 }
 
-/* G c = θ M c with symmetric matrices: θ is real, and so is τ. As many as there are zeros are
- * those. */
+/* G c = θ M c with symmetric matrices: θ and τ are real. The smallest τ, as many as there are zeros, are
+ * zeros. */
 static ga_status solve_symmetric(search *s, int *done)
 {
   const size_t k = (size_t)s->space.k, n = (size_t)s->pencil.n;
@@ -553,7 +554,7 @@ static ga_status refuse_singular(search *s, const ga_point *p)
                     &(ga__facts){.at = &(ga__fact_time){p->t, NAN, block[part], index}, .equation = name});
 }
 
-/* A shift that meets no eigenvalue. */
+/* Finds a shift that is not an eigenvalue. */
 static ga_status set_shift(search *s, const ga_point *p)
 {
   for (int i = 0; i < MOST_SINGULAR; i++, s->sigma *= OTHER_SHIFT) {
@@ -576,13 +577,13 @@ static ga_status choose_solver(search *s, int asked)
                                  GA__NUMBERS({s->k, NULL}, {n / 4, NULL})});
 }
 
-/* 1: another shift is better, which s->sigma becomes. Rounding of T is felt as much by the slowest mode as by
- * the fastest one wanted where it is their geometric mean. */
+/* 1: changed s->sigma to a better shift: the geometric mean of the slowest and the fastest mode wanted,
+ * where rounding of T affects both equally. */
 static int improve_shift(search *s, int wanted)
 {
   int first = 0, last = s->n_found - 1;
   while (first < s->n_found && s->found[first].zero) first++;
-  if (first > last) { /* nothing but zeros: are they, or much slower than the shift? */
+  if (first > last) { /* only zeros: true zeros, or much slower than the shift? */
     const int last_word = s->sigma < SLOWEST;
     s->sigma *= SLOWER;
     return !last_word;
@@ -602,15 +603,15 @@ static ga_status refuse_few(search *s, int all)
                     &(ga__facts){GA__NUMBERS({s->wanted, NULL}, {all, NULL})});
 }
 
-/* 1: ARPACK has not converged, as where many free motions drift off, and there are few enough unknowns for
- * LAPACK. */
+/* 1: ARPACK has not converged, as with many free motions of constant speed, and the problem is small enough
+ * for LAPACK. */
 static int may_fall_back(search *s, ga_status status)
 {
   if (status != GA_ERR_SINGULAR || s->dense || s->unconverged || s->pencil.n_state > MOST_DENSE) return 0;
   return s->unconverged = 1;
 }
 
-/* A subspace with a good shift. Where one that was to be better cannot be used, the last one is. */
+/* Finds a subspace with a good shift; if an improved shift cannot be used, with the last one. */
 static ga_status begin_search(search *s, const ga_point *p, int asked, int wanted)
 {
   double used = 0.0;
@@ -630,8 +631,8 @@ static ga_status begin_search(search *s, const ga_point *p, int asked, int wante
   }
 }
 
-/* The largest |θ| that may be left out where the first `wanted` are the smallest there are: |τ| + τ0 <= 1/|θ|
- * of all others. */
+/* Bound of the |θ| outside the subspace that ensures that the first `wanted` are the smallest: |τ| + τ0 <=
+ * 1/|θ| of all others. */
 static double allowed_rest(const search *s, int wanted)
 {
   if (s->n_found < wanted) return 0.0;
@@ -645,7 +646,7 @@ static ga_status refuse_unconverged(search *s, int wanted)
                     &(ga__facts){GA__NUMBERS({s->n_found, NULL}, {wanted, NULL}, {s->pencil.n_state, NULL})});
 }
 
-/* Until nothing is missing among the first `wanted`, or all there are have been found. */
+/* Extends the subspace until none of the first `wanted` can be missing, or all have been found. */
 static ga_status complete_search(search *s, const ga_point *p, int asked, int wanted, int all)
 {
   const ga__operator T = {apply, s};
@@ -673,7 +674,7 @@ static ga_status complete_search(search *s, const ga_point *p, int asked, int wa
   return GA_OK;
 }
 
-/* *n: how many modes there are of those found, the smallest ones. */
+/* *n: number of modes to return, the smallest of those found. */
 static ga_status search_modes(search *s, const ga_point *p, int asked, int *n)
 {
   const int all = ga__pencil_count(&s->pencil), wanted = s->wanted > 0 ? s->wanted : USUAL_MODES;
@@ -726,7 +727,7 @@ static void measure_parts(const search *s, const double complex *z, double most[
   }
 }
 
-/* How large z is, in units of the sizes that its parts usually have among all that was found. */
+/* Size of z relative to the usual sizes of its parts. */
 static double measure_shape(const search *s, const double most[GA__N_Z])
 {
   double size = 0.0;
@@ -784,7 +785,7 @@ static size_t direction_length(const ga_system *sys)
   return 2 * (size_t)sys->nv + (size_t)sys->n;
 }
 
-/* The real or the imaginary part of factor times a part of z, into *to, which moves on. */
+/* Copies the real or imaginary part of factor times a part of z to *to, and advances *to. */
 static const double *copy_part(const search *s, ga__part_of_z part, double complex factor,
                                const double complex *z, int imaginary, double **to)
 {
@@ -883,9 +884,8 @@ static ga_status linearise(search *s, const ga_system *sys, const ga_point *p, g
   return status;
 }
 
-/* Where constraints are redundant a little away from the point in fewer ways than at it, it is a singular
- * position, and what B δq = 0 allows is no motion. Φ is off by the square of the move there, too little to be
- * seen. */
+/* Refuses singular positions: nearby there are fewer relations among constraints than at the point, and not
+ * every δq with B δq = 0 is a motion. Φ nearby is of second order and not visible. */
 static ga_status check_position(search *s, const ga_system *sys, const ga_point *p, const ga_modes *m)
 {
   const double far = 1e-4;
@@ -899,7 +899,7 @@ static ga_status check_position(search *s, const ga_system *sys, const ga_point 
   ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
   if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
   if (!status) {
-    for (int i = 0; i < m->info.n; i++) /* any motion that they allow */
+    for (int i = 0; i < m->info.n; i++) /* a generic motion that they allow */
       for (size_t k = 0; k < nv; k++) move[k] += far * sin(1.0 + 2.4 * i) * m->mode[i].real.q[k];
     ga_group_move(s->pencil.sys->group, q, p->q, move);
     there.q = q, there.motion = 0;

@@ -1,5 +1,4 @@
-/* Of the positions on the constraints those nearest to given ones, and how independent the constraints are
- * there. */
+/* The positions on the constraints nearest to given ones, and how independent the constraints are there. */
 #include "core/stepper.h"
 
 #include <math.h>
@@ -8,14 +7,14 @@
 enum { MAX_ITERATIONS = 500, PATIENCE = 10, MAX_SOLVES = 30 };
 #define DOUBTFUL 1e-5   /* reciprocal condition below which constraints may be redundant */
 #define CONVERGED 1e-13 /* relative moves below this are rounding */
-#define STAGNATED 1e-10 /* and below this when they have not become smaller for PATIENCE moves */
-#define LEAST_PART 0.05 /* of the direction that M alone would have one go, */
-#define MOST_PART 20.0  /* and most */
-#define LONGEST 0.3     /* move, relative */
-#define SETTLED 1e-3    /* relative change of an eigenvalue that is known well enough */
+#define STAGNATED 1e-10 /* and below this if they have not decreased for PATIENCE moves */
+#define LEAST_PART 0.05 /* least factor of the direction given by M alone, */
+#define MOST_PART 20.0  /* and largest */
+#define LONGEST 0.3     /* largest relative move */
+#define SETTLED 1e-3    /* relative change of a converged eigenvalue */
 
-/* [M Bᵀ; B 0] at the present positions, with relations among constraints where there are some; *redundant
- * stays 1. */
+/* [M Bᵀ; B 0] at the current positions, with relations among constraints if there are any; *redundant is
+ * never reset. */
 static ga_status matrix_at(ga_stepper *st, int *redundant)
 {
   const ga_point p = ga__state_point(&st->now);
@@ -44,7 +43,7 @@ static ga_status gradient(ga_stepper *st, const double *given, double *g)
   const ga_status status = ga__call(sys, GA__MASS, &p, st->scratch);
   if (status) return status;
   ga_group_tangent_inverse(sys->group, T, d);
-  memcpy(g, st->scratch, (size_t)sys->nv * sizeof *g); /* T is 1 beside its blocks */
+  memcpy(g, st->scratch, (size_t)sys->nv * sizeof *g); /* T is the identity outside its blocks */
   for (int b = 0; b < ga_group_n_blocks(sys->group); b++) {
     int first;
     const int n = ga_group_block(sys->group, b, &first);
@@ -57,7 +56,7 @@ static ga_status gradient(ga_stepper *st, const double *given, double *g)
   return GA_OK;
 }
 
-/* M x at the present positions into out. */
+/* out := M x at the current positions. */
 static ga_status times_mass(ga_stepper *st, const double *x, double *out)
 {
   ga_point p = ga__state_point(&st->now);
@@ -72,7 +71,7 @@ static double dot(const double *a, const double *b, int n)
   return sum;
 }
 
-/* What a move is made of: z along the constraints against the gradient, [M Bᵀ; B 0](z, μ) = (−g, 0), and c
+/* Directions of a move: z along the constraints against the gradient, [M Bᵀ; B 0](z, μ) = (−g, 0), and c
  * onto them, [M Bᵀ; B 0](c, μ) = (0, −Φ). */
 static ga_status directions(ga_stepper *st, const double *given, int *redundant, double *z, double *c)
 {
@@ -94,8 +93,8 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
   return GA_OK;
 }
 
-/* How far to go along z, from how z has changed along the move before (Barzilai and Borwein, 1988): part
- * times ⟨z₀, z₀⟩/⟨z₀, z₀ − z⟩, with M as the metric. */
+/* Step length along z from its change in the move before (Barzilai and Borwein, 1988): part times ⟨z₀,
+ * z₀⟩/⟨z₀, z₀ − z⟩, with M as the metric. */
 static ga_status choose_part(ga_stepper *st, const double *z0, const double *z, double *part)
 {
   const int n = st->sys->nv;
@@ -112,7 +111,7 @@ static ga_status no_nearest(ga_stepper *st)
   return ga__refuse(st->ctx, GA_RETRY_NEWTON, GA_REASON_NEAREST_NOT_FOUND, &(ga__facts){.at = NULL});
 }
 
-/* Moves along the constraints until there is nothing left to gain. */
+/* Moves along the constraints to the minimum. */
 static ga_status descend(ga_stepper *st, const double *given)
 {
   const ga_system *sys = st->sys;
@@ -170,7 +169,7 @@ static ga_status least_eigenvalue(ga_stepper *st, double *out)
   const ga_system *sys = st->sys;
   const int n = sys->size[GA_BLOCK_LAMBDA], first = sys->start[GA_BLOCK_LAMBDA];
   double *d = st->saddle_rhs, *u = st->r, before = 0.0, length = 0.0;
-  for (int i = 0; i < n; i++) u[i] = 1.0 + 0.5 * sin(1.0 + 2.4 * i); /* nothing special */
+  for (int i = 0; i < n; i++) u[i] = 1.0 + 0.5 * sin(1.0 + 2.4 * i); /* generic numbers */
   for (int k = 0; k < MAX_SOLVES; k++) {
     double sum = 0.0;
     for (int i = 0; i < n; i++) sum += u[i] * u[i];

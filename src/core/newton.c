@@ -1,34 +1,34 @@
-/* Newton's iteration for the equations of one step, whatever the family: when to stop, when to renew the
+/* Newton's iteration for the equations of one step, for all families: convergence test, renewal of the
  * factors. */
 #include "core/stepper.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A first increment says nothing of the contraction, and the one remembered grows while factors age: it is
- * taken to be no better than this. */
+/* The first increment gives no contraction, and the stored one grows while factors age: it is assumed to be
+ * at least this, */
 #define SLOWEST_FRESH 0.1
-#define CAUTION 3.0 /* and this much worse than remembered */
-/* Nor is a contraction believed that is this much better than the one remembered: it may be chance; nor one
- * that is better than LEAST_RATE. */
+#define CAUTION 3.0 /* and this much larger than stored */
+/* A measured contraction that is better than the stored one by this factor may be chance, and is limited;
+ * likewise below LEAST_RATE. */
 #define CHANCE 0.1
 #define LEAST_RATE 1e-3
-/* Steps that begin with new factors after reuse has failed at once. */
+/* Number of steps that begin with new factors after reuse failed at once. */
 #define FRESH_STEPS 20
-/* Increments this many times above the floor of rounding count as being there. */
+/* Increments up to this many times the floor of rounding count as rounding. */
 #define FLOOR_MARGIN 100.0
-#define TIGHT_MARGIN 5.0 /* where the floor is known better */
-#define MET_MARGIN 20.0  /* residuals against their own rounding */
+#define TIGHT_MARGIN 5.0 /* for quantities whose floor is known better */
+#define MET_MARGIN 20.0  /* residuals relative to their own rounding */
 #define MET_LIMIT 1.0
-/* Above this, a stagnating iteration is a failure whatever the floor (numerics of small h). */
+/* Above this, a stagnating iteration is a failure for any floor (small h). */
 #define FLOOR_LIMIT 1e-3
-/* Forces may cancel within a callback, where their rounding cannot be known: an iteration that makes no
- * headway for STALLED iterations with new factors, and is below this, is taken to be at its floor too. */
+/* Forces may cancel within a callback, so that their rounding is unknown: an iteration below this that
+ * makes no progress for STALLED iterations with new factors also counts as at its floor. */
 #define STALL_LIMIT 1e-6
 #define HEADWAY 0.8
 enum { STALLED = 3 };
 
-/* r is put back: the increment in it is still wanted. */
+/* r is restored: its increment is still needed. */
 ga__measure ga__noise(ga_stepper *st, const ga__state *at)
 {
   const ga_system *sys = st->sys;
@@ -38,14 +38,15 @@ ga__measure ga__noise(ga_stepper *st, const ga__state *at)
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
   for (int i = 0; i < sys->nv; i++) terms[i] = fabs(terms[i]) + fabs(out[i]);
   st->family->noise(st, terms, out);
-  for (int i = 1; i < st->factors.n; i += 2) out[i] = -out[i]; /* so that it does not act as one force */
+  for (int i = 1; i < st->factors.n; i += 2)
+    out[i] = -out[i]; /* alternating signs, so that it does not act as one force */
   st->r = out;
   ga__measure noise = st->family->solve(st) ? none : st->family->weigh(st, NULL);
   st->r = r;
   return noise;
 }
 
-/* Is a stagnating iteration (contraction ρ) at the floor of rounding? */
+/* Whether a stagnating iteration (contraction ρ) is at the floor of rounding. */
 static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
 {
   if (!(rho > 0.5 && m->all < FLOOR_LIMIT)) return 0;
@@ -54,7 +55,7 @@ static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
   return m->all <= TIGHT_MARGIN * ga__noise(st, &st->next).all;
 }
 
-/* What to do where rounding is the reason, which asks for larger steps; NULL: it is not. */
+/* Remedy if rounding is the reason of the failure (larger steps); NULL: it is not. */
 static const char *rounding_remedy(const ga_stepper *st, const ga__measure *m, double rate)
 {
   int at_rounding = rate > 0.5 && m->all < STALL_LIMIT && m->all < 1e4 * st->family->floor(st).all;
@@ -85,7 +86,7 @@ static ga_status fail_newton(ga_stepper *st, const ga__measure *m, double rate, 
                                              {rate, NULL})});
 }
 
-/* The largest force of a single multiplier, by the derivatives of the last matrix. */
+/* Largest force of a single multiplier, from the derivatives of the last matrix. */
 static double largest_reaction(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -100,9 +101,9 @@ static double largest_reaction(const ga_stepper *st)
   return largest;
 }
 
-/* The last resort of an iteration that makes no headway: where the constraints are met to rounding and the
- * dynamics to newton.tol of the largest force, what is left of the unknowns is the doing of a nearly singular
- * matrix, and more cannot be had. */
+/* Last resort of an iteration without progress: if the constraints are satisfied to rounding and the
+ * dynamics to newton.tol of the largest force, the remaining increments are caused by a nearly singular
+ * matrix, and the iteration is accepted. */
 static int are_equations_met(ga_stepper *st, const ga__measure *m)
 {
   const ga_system *sys = st->sys;
@@ -123,21 +124,21 @@ static int are_equations_met(ga_stepper *st, const ga__measure *m)
   return 1;
 }
 
-/* Old factors whose increments grow beyond this have led astray: from there new ones may find another
- * solution, as the other side of a circle that a stiff spring makes. */
+/* If increments with old factors grow beyond this, the iteration restarts from the prediction: from here
+ * new factors may find another solution, as the other side of a circle with a stiff spring. */
 #define ASTRAY 1.0
 
-/* Increments that have grown twice in a row although factors were new each time, to so many times the least
- * before them, lead nowhere: the step is too long. */
+/* Increments that have grown twice in a row with new factors, to this many times the smallest before,
+ * diverge: the step is too long. */
 #define DIVERGING 10.0
 enum { GROWN_MOST = 2 };
 
-/* So often a matrix that lacks terms of η is renewed within a step, before all are taken. */
+/* Renewals of a reduced matrix within a step before the complete one is used. */
 #define RENEWALS 0
 
 typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
 
-/* ρ is the contraction seen between this and the last iteration, < 0 if this is the first. */
+/* ρ: contraction between this and the last iteration; < 0 in the first one. */
 static verdict judge_increment(ga_stepper *st, const ga__measure *m, double rho, int iteration)
 {
   double tol = st->opts.newton.tol, rate = rho >= 0.0
@@ -149,8 +150,7 @@ static verdict judge_increment(ga_stepper *st, const ga__measure *m, double rho,
   return GO_ON;
 }
 
-/* Iterations that the present contraction still needs to reach the tolerance, or the floor where that is
- * higher. */
+/* Iterations needed at the current contraction to reach the tolerance, or the floor if that is higher. */
 static double iterations_needed(const ga_stepper *st, const ga__measure *m, double rho)
 {
   double goal = fmax(st->opts.newton.tol, 10.0 * st->family->floor(st).all);
@@ -159,8 +159,8 @@ static double iterations_needed(const ga_stepper *st, const ga__measure *m, doub
   return rho > 0.0 ? log(m->all / goal) / -log(rho) : 0.0;
 }
 
-/* When factors are already too old in the step after their own, the next steps begin with new ones, and only
- * after FRESH_STEPS of them reuse is tried again: finding out costs iterations. */
+/* If factors are too old already in the step after their own, the next FRESH_STEPS steps begin with new
+ * ones before reuse is tried again: finding out costs iterations. */
 static void note_age(ga_stepper *st, int too_old)
 {
   if (too_old && st->factors.now.age <= 1) st->factors.now.fresh_steps = FRESH_STEPS;
@@ -195,7 +195,7 @@ static ga_status call_timed(ga_stepper *st, ga_status (*part)(ga_stepper *), dou
   return status;
 }
 
-/* The time of the factorisation is counted by itself, in ga__factor(). */
+/* The time of the factorisation is counted separately, in ga__factor(). */
 static ga_status renew_factors(ga_stepper *st)
 {
   double factor = st->stats.time_factor;
@@ -205,8 +205,8 @@ static ga_status renew_factors(ga_stepper *st)
   return status;
 }
 
-/* Factors of the step itself make slow headway, or none, and the matrix lacks terms of η: GA_RETRY_NEWTON at
- * once, instead of more of the same. */
+/* 1: slow or no progress with new factors of a reduced matrix: GA_RETRY_NEWTON at once, to try the complete
+ * one. */
 static int lacks_terms(const ga_stepper *st, int slow, int old_factors, double rho, int *renewals)
 {
   if (!slow || old_factors || !ga__terms_lacking(st)) return 0;
@@ -232,7 +232,7 @@ static ga_status iterate(ga_stepper *st)
     if (status) return status;
     if (renew && (status = renew_factors(st))) return status;
     if (st->factors
-            .form_changed) { /* begin again with the full matrix, from the prediction; renew is still set */
+            .form_changed) { /* restart from the prediction with the complete matrix; renew is still set */
       st->factors.form_changed = 0;
       if ((status = st->family->predict(st, st->h))) return status;
       before = rho = -1.0;
@@ -260,7 +260,7 @@ static ga_status iterate(ga_stepper *st)
       finish_iteration(st, v, rho, old_factors && it > o->patience);
       return GA_OK;
     }
-    if (old_factors && rho > 1.0 && m.all > ASTRAY) { /* begin again with new ones, from the prediction */
+    if (old_factors && rho > 1.0 && m.all > ASTRAY) { /* restart from the prediction with new factors */
       if ((status = st->family->predict(st, st->h))) return status;
       note_age(st, 1);
       before = rho = -1.0;

@@ -1,7 +1,7 @@
-/* Relations among the rows of the constraints: vectors n with Jᵀ n = 0, J = R⁻¹ [B; A], R the lengths of the
- * rows, one for each row that follows from others (lin/dependent_rows.c). Masses play no part, and neither
- * does how an equation is scaled. A relation has no more numbers than rows it joins, so that thousands of
- * loops cost thousands of times what one does. */
+/* Relations among the rows of the constraints: vectors n with Jᵀ n = 0, J = R⁻¹ [B; A], R the lengths of
+ * the rows, one for each dependent row (lin/dependent_rows.c). They depend neither on masses nor on the
+ * scaling of equations. A relation has as many numbers as rows it involves, so that the cost is
+ * proportional to the number of loops. */
 #include "core/null_space.h"
 #include "lin/lin_impl.h"
 
@@ -9,30 +9,30 @@
 #include <math.h>
 #include <string.h>
 
-/* A unit vector n with |Jᵀ n| below this is a relation: well above rounding, and above what data of six
- * digits make of axes that are meant to be parallel. */
+/* A unit vector n with |Jᵀ n| below this is a relation: well above rounding, and above the errors of axes
+ * given with six digits that should be parallel. */
 #define RANK_TOL 1e-6
-/* Long structures have small singular values of their own, a clamped chain of P rows about 1/P², which are no
- * relations: over more than this many rows, counted by 1/Σn⁴, the bound falls with their square. */
+/* Long structures have small singular values that are no relations, about 1/P² for a clamped chain of P
+ * rows: for relations over more than this many rows, counted by 1/Σn⁴, the bound decreases with their
+ * square. */
 #define LOOP_ROWS 60.0
 #define SHORTEST 1e-12 /* rows below this part of the longest count as zero */
-/* Entries that are no pivots at first, and, where a row that found none then is no relation after all, at
- * last. */
+/* Largest entries that are no pivots in the first search, and in the last one, if a row without a pivot
+ * turns out not to be a relation. */
 #define MOST_SKIPPED 1e-5
 #define LEAST_SKIPPED 1e-13
 #define FEWER_SKIPPED 1e-2
-/* Parts of the largest entry of its column that a pivot must have: the first names later rows as redundant
- * rather than earlier ones. Where |Jᵀ n| says that numbers may have grown, which hides relations in the end,
- * the second is tried. */
+/* Least pivots relative to the largest entry of their column: the first reports later rows as redundant
+ * rather than earlier ones. If |Jᵀ n| indicates growth, which could hide relations, the second is tried. */
 #define FIRST_SHARE 0.3
 #define SECOND_SHARE 1.0
 #define GROWN 1e-10
-/* Numbers of relations from which on the range of J may serve in their place, |Jᵀ n| up to which they are
- * exact, and what it has to save. */
+/* Number of entries of relations from which the range of J may be used instead, |Jᵀ n| up to which they are
+ * exact, and the part that must be saved. */
 enum { MANY_NUMBERS = 20000 };
 #define EXACT 1e-11
 #define MANY_PAIRS 4.0
-#define ORTHOGONAL 1e-15 /* relative part in the null space that is rounding */
+#define ORTHOGONAL 1e-15 /* relative component in the null space that is rounding */
 enum { FEW_ITERATIONS = 40, PASSES = 2 };
 
 /* ---- The rows ---- */
@@ -127,7 +127,7 @@ void ga__rows_destroy(ga__rows *rows)
   memset(rows, 0, sizeof *rows);
 }
 
-/* |Jᵀ n|², of n the rows before `end`; y is left clean. */
+/* |Jᵀ n|², n over the rows before `end`; y is zero again afterwards. */
 static double rest_of(const ga__rows *rows, const int *index, const double *value, int n, int end)
 {
   double sum = 0.0;
@@ -168,7 +168,7 @@ void ga__null_destroy(ga_context *ctx, ga__null *null)
   *null = (ga__null){0};
 }
 
-/* A larger array with the first `used` numbers of the old one, which is given back. */
+/* Larger array with the first `used` numbers of the old one, which is freed. */
 static void *enlarge(ga_context *ctx, void *old, size_t used, size_t room, size_t bytes)
 {
   char *bigger = ga__alloc(ctx, room, bytes);
@@ -225,7 +225,7 @@ ga_status ga__null_copy(ga_context *ctx, ga__null *to, const ga__null *from, int
   return GA_OK;
 }
 
-/* Is n, of any length, a relation? `rest` is |Jᵀ n|². */
+/* Whether n, of any length, is a relation; rest: |Jᵀ n|². */
 static int is_relation(const double *n, int count, double rest)
 {
   double square = 0.0, fourth = 0.0;
@@ -238,7 +238,7 @@ static int is_relation(const double *n, int count, double rest)
   return sqrt(rest / square) <= (few < 1.0 ? RANK_TOL * few * few : RANK_TOL);
 }
 
-/* Relations of the rows that found no pivot; *all 0: one of them is none. *rest: the largest |Jᵀ n|². */
+/* Lists the relations of rows without a pivot; *all 0: one of them is no relation. *rest: largest |Jᵀ n|². */
 static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *all, double *rest)
 {
   int used = 0;
@@ -264,14 +264,14 @@ static ga_status list_relations(ga__rows *rows, int end, ga__null *null, int *al
   return GA_OK;
 }
 
-/* Numbers that are nothing special, to try with which way is good: it must depend on the relations alone. */
+/* Generic numbers to choose the faster method: the choice must depend on the relations alone. */
 static void fill_test_vector(double *z, int m)
 {
   for (int i = 0; i < m; i++) z[i] = sin(1.0 + 2.4 * i);
 }
 
-/* NᵀN, by the pairs of relations that meet in a row, is more to make than the matrix of the range of J; then
- * J serves where it leaves no doubt of what is a relation. */
+/* Uses the range of J if NᵀN, by the pairs of relations that share a row, is more expensive than its
+ * matrix, and if relations are exact. */
 static ga_status choose_range(ga__rows *rows, int end, double rest, ga__null *null)
 {
   if (null->r == 0 || null->start[null->r] < MANY_NUMBERS || rest > EXACT * EXACT) return GA_OK;
@@ -326,8 +326,8 @@ ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int ho
   return status;
 }
 
-/* With relations of rows that found no pivot, a relation among all rows splits where its part in the rows of
- * B is one too. */
+/* With relations of rows without pivots, a relation among all rows splits if its part in the rows of B is a
+ * relation. */
 int ga__null_splits(ga__rows *rows, const ga__null *null)
 {
   const int nl = rows->sys->size[GA_BLOCK_LAMBDA];
@@ -395,8 +395,8 @@ static void relations_by_row(const ga__null *null, int m, int *start, int *item,
     }
 }
 
-/* Pairs of relations that meet in a row, into row and col unless these are NULL; their number. */
-static size_t list_meeting_pairs(const int *start, const int *item, int m, int *row, int *col)
+/* Lists pairs of relations that share a row in row and col, unless NULL; returns their number. */
+static size_t list_pairs_sharing_rows(const int *start, const int *item, int m, int *row, int *col)
 {
   size_t n = 0;
   for (int i = 0; i < m; i++)
@@ -406,10 +406,10 @@ static size_t list_meeting_pairs(const int *start, const int *item, int m, int *
   return n;
 }
 
-/* NᵀN with the pattern of relations that meet, or full where that is shorter to say; its factors. */
+/* NᵀN with the pattern of relations that share a row, or full if that has fewer entries; and its factors. */
 static ga_status factor_pairs(ga__null *null, int m, const int *start, const int *item, const int *place)
 {
-  const size_t r = (size_t)null->r, met = list_meeting_pairs(start, item, m, NULL, NULL);
+  const size_t r = (size_t)null->r, met = list_pairs_sharing_rows(start, item, m, NULL, NULL);
   const int full = met >= r * r;
   const size_t n = full ? r * r : met;
   if (n > INT_MAX / 4) return GA_ERR_MEMORY;
@@ -417,7 +417,7 @@ static ga_status factor_pairs(ga__null *null, int m, const int *start, const int
   int *at = ga__alloc(null->ctx, n, sizeof *at);
   ga_status status = row && col && at ? GA_OK : GA_ERR_MEMORY;
   for (size_t i = 0; !status && full && i < n; i++) row[i] = (int)(i % r), col[i] = (int)(i / r);
-  if (!status && !full) list_meeting_pairs(start, item, m, row, col);
+  if (!status && !full) list_pairs_sharing_rows(start, item, m, row, col);
   if (!status) status = ga_sparse_create(null->ctx, null->r, null->r, (int)n, row, col, at, &null->S);
   size_t p = 0;
   for (int i = 0; !status && i < m; i++)
@@ -440,7 +440,7 @@ static void drop_squares(ga__null *null)
   ga__range_release(&null->range);
 }
 
-/* Factors of NᵀN; without memory for them conjugate gradients have to do. */
+/* Factors of NᵀN; without memory for them conjugate gradients are used. */
 static void factor_squares(ga__null *null, int m)
 {
   const size_t numbers = (size_t)null->start[null->r];
@@ -471,9 +471,9 @@ static void remove_directly(const ga__null *null, double *z, int m)
   }
 }
 
-/* By conjugate gradients for the least squares |z − N c|: NᵀN has no eigenvalue below 1, since every relation
- * has a row that no other has, and few large ones where loops are short. 0: not done after `most` iterations.
- */
+/* By conjugate gradients for the least squares |z − N c|: NᵀN has no eigenvalue below 1, since every
+ * relation has a row of its own, and few large ones if loops are short. 0: not converged after `most`
+ * iterations. */
 static int remove_gradually(ga__null *null, double *z, int m, int most)
 {
   double *s = null->work, *p = s + null->room, *square = p + null->room, *y = null->z + m, gamma = 0.0;

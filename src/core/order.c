@@ -1,14 +1,13 @@
-/* LU factors of large matrices, ordered by bodies where the system says which velocities belong together. The
- * order needs a place on the diagonal of every multiplier: whoever makes the pattern adds it
- * (ga__order_wants), as a zero. */
+/* LU factors of large matrices, ordered by bodies if the system declares them. The order needs a diagonal
+ * entry for every multiplier: the creator of the pattern adds it, as a zero (ga__order_wants). */
 #include "core/assembly.h"
 #include "lin/lin_impl.h"
 
-/* Below this KLU with its own order, or dense factors, are as good. */
+/* For fewer rows KLU with its own order, or dense factors, are as fast. */
 enum { ORDER_LEAST = 80 };
-/* [-] operations from which on fronts are taken in any case: seconds for KLU */
+/* [-] from this number of operations on fronts are always used: seconds for KLU */
 #define LONG_ELIMINATION 5e7
-/* [-] and from which on a pattern without decoupled unknowns is worth an order of its own */
+/* [-] and from this number on decoupled unknowns are removed from the pattern */
 #define LONG_TO_REDUCE 1e7
 
 int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out)

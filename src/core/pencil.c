@@ -196,7 +196,7 @@ static int constraint_at(const ga__pencil *c, int i)
   return i < n ? c->start[GA__Z_LAMBDA] + i : c->start[GA__Z_PSI] + i - n;
 }
 
-/* The equation that makes multipliers the shortest, in the row of relation j; shift: from λ to η. */
+/* The equation for multipliers of least norm, in the row of relation j; shift: from λ to η. */
 static void put_relation(const ga__pencil *c, const ga__null *null, int j, int shift, entries *A)
 {
   const int row = constraint_at(c, null->row[j]) + shift;
@@ -500,7 +500,7 @@ static ga_status solve_scaled(ga__pencil *c, double *x)
   return status;
 }
 
-/* With one correction by what is left of the equations. */
+/* With one step of iterative refinement. */
 ga_status ga__pencil_solve_for(ga__pencil *c, double *z, const double *b)
 {
   memcpy(z, b, (size_t)c->n * sizeof *z);

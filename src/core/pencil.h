@@ -4,7 +4,7 @@
 
 #include "core/system.h"
 
-/* Parts of z, in its order: those with a derivative, then those that follow from them. */
+/* Parts of z in order: those with a derivative, then algebraic ones. */
 typedef enum ga__part_of_z {
   GA__Z_Q = 0,
   GA__Z_V,
@@ -22,7 +22,7 @@ typedef struct ga__pencil {
   int squared;                       /* 1: eigenvalues are τ = s², 0: τ = s */
   int n, n_state;                    /* lengths of z, and of its parts with a derivative */
   int start[GA__N_Z], size[GA__N_Z]; /* of the parts; size 0: not in z */
-  int redundant;                     /* constraints Φ that follow from others */
+  int redundant;                     /* redundant constraints Φ */
   int n_q, n_v, n_x;                 /* free positions and velocities, states */
   const ga_turning *turning;         /* NULL: none */
   int *turning_row;                  /* [nv + 1] where rows of Ω̂ begin */
@@ -43,11 +43,11 @@ typedef struct ga__pencil {
 ga_status ga__pencil_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, const ga_point *p,
                             const ga_turning *turning, ga__pencil *pencil);
 void ga__pencil_destroy(ga__pencil *pencil);
-/* How many constraints Φ follow from others, by the matrices of ev; sys as opened by whoever asks. */
+/* *n: number of redundant constraints Φ, by the matrices of ev; sys as opened by the caller. */
 ga_status ga__count_redundant(ga_context *ctx, const ga_system *sys, const ga_evaluation *ev, int *n);
-/* Eigenvalues the pencil has that are not infinite, multiple ones counted so. */
+/* Number of finite eigenvalues, with multiplicity. */
 int ga__pencil_count(const ga__pencil *pencil);
-/* Factors for shifts: s = sigma > 0. GA_RETRY_SINGULAR: s is an eigenvalue, or every number is. */
+/* Factors at the shift s = sigma > 0. GA_RETRY_SINGULAR: s is an eigenvalue, or the pencil is singular. */
 ga_status ga__pencil_shift(ga__pencil *pencil, double sigma);
 /* z[n] := (A − τ0 E)⁻¹ E state[n_state]. The operator state -> state has eigenvalues 1/(τ − τ0), and 0. */
 ga_status ga__pencil_solve(ga__pencil *pencil, double *z, const double *state);

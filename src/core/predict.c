@@ -1,5 +1,4 @@
-/* What families of methods share: the beginning of a step, predictors, the first-order states, tangent
- * operators. */
+/* Common to all families: beginning of a step, predictors, first-order states, tangent operators. */
 #include "base/quad.h"
 #include "core/stepper.h"
 
@@ -8,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-/* The auxiliary variable stands for vdot at t + ε, and is wanted at t + ε': it moves along its last
+/* The auxiliary variable represents vdot at t + ε and is needed at t + ε': it is moved along its last
  * difference, which spans a known time; after a start, along its own shift. Always from the stored values. */
 typedef struct auxiliary {
   double *out;
   const double *now, *prev, *rate;
   int n;
-  double eps, span; /* where it stands; time from where it stood before */
+  double eps, span; /* its time offset; time since its previous value */
 } auxiliary;
 
 static void shift_auxiliary(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start)
@@ -28,14 +27,14 @@ static void shift_auxiliary(const auxiliary *x, double eps_wanted, double h, dou
   }
 }
 
-/* One quantity that is predicted: where to, and its last three values. */
+/* One predicted quantity: destination, and its last three values. */
 typedef struct history {
   double *to, *keep, *keep2;
   const double *now, *prev, *prev2;
   int n;
 } history;
 
-/* to = w₀ now + w₁ prev + w₂ prev2; then the values move up by one. */
+/* to = w₀ now + w₁ prev + w₂ prev2; then the history is shifted. */
 GA__WIDE static void extrapolate(const history *x, const double w[3])
 {
   const double *now = x->now, *prev = x->prev, *prev2 = x->prev2, w0 = w[0], w1 = w[1], w2 = w[2];
@@ -48,8 +47,8 @@ GA__WIDE static void extrapolate(const history *x, const double w[3])
   }
 }
 
-/* Weights of the polynomials of degree 0, 1, 2 through the values at t, t − h₁, t − h₁ − h₂, taken at t + h;
- * where there are not that many values since the start, those of the degree below. */
+/* Weights of the polynomials of degree 0, 1, 2 through the values at t, t − h₁, t − h₁ − h₂, evaluated at t
+ * + h; of lower degree if there are fewer values since the start. */
 static void predict_weights(ga_stepper *st, double h)
 {
   double h1 = st->now.scalar[GA__H_OLD], h2 = st->now.scalar[GA__H_OLD2], (*w)[3] = st->weight;
@@ -112,17 +111,17 @@ void ga__measure_sizes(ga_stepper *st)
   st->size_q = 1.0 + ga__max_abs(m->q, sys->nq, NULL);
 }
 
-/* (29) of Brüls & Arnold in a form without its poles: a stands for vdot at t + ε, and
+/* (29) of Brüls & Arnold in a form without poles: a represents vdot at t + ε, and
  *   γ = (1−m)(h/2 − ε)/((1−f)h − ε),   ε⁺ = ((m−f)h − m ε)/(1−m)
- * keep order 2 whatever ε; m, f are αm, αf or δm, δf. GA_ADJUST_SHIFT moves a to ε = (m−f)h instead, where γ
- * is γ₀, as long as h grows by no more than MOST_SHIFT: beyond, extrapolating a would be unstable, and γ does
- * better. Where γ would leave [γ₀/4, 4γ₀] (a sharp change of h), a is moved in any case. */
+ * keep order 2 for any ε; m, f are αm, αf or δm, δf. GA_ADJUST_SHIFT moves a to ε = (m−f)h instead, where γ
+ * is γ₀, as long as h grows by at most MOST_SHIFT: beyond that, extrapolating a would be unstable, and γ is
+ * adjusted. If γ would leave [γ₀/4, 4γ₀] (a sharp change of h), a is moved anyway. */
 #define MOST_SHIFT 8.0
-/* Differences in time, for want of phi_dot, stay within this part of a step. */
+/* Differences in time, used without phi_dot, stay within this part of a step. */
 #define TIME_DIFFERENCES 0.25
 
 typedef struct plan {
-  int shift; /* 1: a has to be moved */
+  int shift; /* 1: a must be moved */
   double gamma, eps, eps_next;
 } plan;
 
@@ -152,7 +151,7 @@ double ga__kappa(const ga_stepper *st, double h)
   return (0.5 - beta) * p.eps / h + beta * (1.0 + p.eps_next / h) - 1.0 / 6.0;
 }
 
-/* a and w as the step needs them, γ and θ. */
+/* Sets a and w for the step, γ and θ. */
 static void begin_auxiliaries(ga_stepper *st, double h)
 {
   const ga_scheme *s = &st->opts.scheme;
@@ -211,7 +210,7 @@ void ga__predict(ga_stepper *st, double h)
   ga__copy_numbers(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
   m->scalar[GA__ORDER] = order;
   m->scalar[GA__H_OLD2] = h_old;
-  /* equal steps count from a base, so that rounding does not add up in t */
+  /* t of equal steps is computed from a base, so that rounding does not accumulate */
   int equal = h == h_old;
   m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
   m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
@@ -254,14 +253,14 @@ void ga__prepare_tangent(ga_stepper *st)
     ga_group_tangent(g, st->T, st->exponent);
 }
 
-/* Relative rounding of B v + Φ_t: by differences of order 4 it is much coarser. */
+/* Relative rounding of B v + Φ_t; much larger with fourth-order differences. */
 double ga__rounding_of_rate(const ga_system *sys)
 {
   int by_differences = !ga__has(sys, GA__PHI_DOT) && (!sys->def.jacobian || sys->def.rheonomic);
   return sys->size[GA_BLOCK_LAMBDA] && by_differences ? 1e-12 : DBL_EPSILON;
 }
 
-/* v as the step begins with it, in v_n: where Φ = 0 alone is kept, its normal part follows h. */
+/* v at the beginning of the step, in v_n: with Φ = 0 alone, its normal part depends on h. */
 ga_status ga__begin_velocity(ga_stepper *st, double h)
 {
   const double *s = st->now.scalar;

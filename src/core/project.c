@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define CONVERGED 1e-14 /* relative increments below this are rounding */
-#define STAGNATED 1e-9  /* and below this when they no longer halve */
+#define STAGNATED 1e-9  /* and below this if they no longer halve */
 
 ga_start_change ga__start_no_change(void)
 {
@@ -14,7 +14,7 @@ ga_start_change ga__start_no_change(void)
   return c;
 }
 
-/* Has an iteration ended? increments relative; *before keeps the last one. */
+/* Whether an iteration has converged; relative increments; *before: the last one. */
 int ga__start_has_converged(double increment, double *before)
 {
   int done = increment <= CONVERGED || (increment <= STAGNATED && increment > 0.5 * *before);
@@ -71,7 +71,7 @@ static ga_status velocity_residual(ga_stepper *st, const ga_point *p, const doub
   return GA_OK;
 }
 
-/* to = from, every component moved by its rounding, up or down as `pattern` has it. */
+/* to = from, every component moved by its rounding, up or down by the bits of `pattern`. */
 static void move_by_rounding(double *to, const double *from, int n, unsigned pattern)
 {
   for (int i = 0; i < n; i++) {
@@ -80,9 +80,9 @@ static void move_by_rounding(double *to, const double *from, int n, unsigned pat
   }
 }
 
-/* Are the residuals of positions, or velocities, no more than what the rounding of q and v makes of them?
- * Values moved by their rounding say so, however the residuals are found. residual[n_rows]; level 0: Φ, 1:
- * those of velocity_residual(). next.q and next.vdot, st->r and `room` are work space. */
+/* Whether the residuals of positions or velocities are at the level of rounding of q and v: compared with
+ * residuals at values moved by their rounding. residual[n_rows]; level 0: Φ, 1: those of
+ * velocity_residual(). Work space: next.q, next.vdot, st->r, room. */
 ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
                               double *room, int *yes)
 {
@@ -116,8 +116,8 @@ static ga_status fail_positions(ga_stepper *st, const ga_start_change *c)
                                          : "diverged");
 }
 
-/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
- * Of all q, those given among them, the one that meets the constraints best is kept. */
+/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is reported. The
+ * best q is kept, the given one included. */
 ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
 {
   const ga_system *sys = st->sys;
@@ -138,7 +138,7 @@ ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_
   for (c->iterations = 0;; c->iterations++) {
     if (c->iterations == GA__START_ITERATIONS) return fail_positions(st, c);
     if ((status = ga__saddle_at(st, &p, 0))) return status;
-    if (consistent) return GA_OK; /* leave every bit */
+    if (consistent) return GA_OK; /* keep q to the last bit */
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
     for (int i = 0; i < nl; i++) rhs[i] = -st->scratch[i];
     if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
@@ -153,7 +153,7 @@ ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_
     c->residual_after = residual;
     if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
       return ga__start_fail_too_far(st, o, GA_BLOCK_LAMBDA, c, "positions");
-    if (size <= STAGNATED && !(residual < best)) { /* rounding: it was better before */
+    if (size <= STAGNATED && !(residual < best)) { /* rounding: the position before was better */
       memcpy(f->q, st->next.q, bytes);
       for (int i = 0; i < sys->nv; i++) total[i] -= d[i];
       c->residual_after = best;
@@ -180,7 +180,7 @@ static ga_status fail_velocities_too_far(ga_stepper *st, const ga_start_opts *o,
 {
   const int slips = ck->residual_before > c->residual_before;
   ga_start_change said = slips ? *ck : *c;
-  said.change = c->change, said.worst_change = c->worst_change; /* of both together */
+  said.change = c->change, said.worst_change = c->worst_change; /* change of both together */
   return ga__start_fail_too_far(st, o, slips ? GA_BLOCK_PSI : GA_BLOCK_LAMBDA, &said, "velocities");
 }
 
@@ -236,7 +236,7 @@ ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, con
   }
 }
 
-/* A singular matrix is no matter of the step size here. */
+/* A singular matrix does not depend on the step size here: fatal. */
 ga_status ga__start_make_singular_fatal(ga_stepper *st, ga_status status)
 {
   if (status != GA_RETRY_SINGULAR) return status;

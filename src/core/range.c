@@ -17,7 +17,7 @@
 /* Relative length of a correction that is rounding, and when they no longer halve. */
 #define ROUNDING 1e-15
 #define STAGNATED 1e-13
-#define LONG_ELIMINATION 5e7 /* [-] operations from which on fronts are taken */
+#define LONG_ELIMINATION 5e7 /* [-] fronts are used from this number of operations on */
 enum { MOST_ITERATIONS = 40 };
 
 struct ga__range {

@@ -17,12 +17,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Below this reciprocal condition an iteration that fails is asked whether the rank has changed. */
+/* Below this reciprocal condition the rank is checked after a failed iteration. */
 #define DOUBTFUL 1e-7
-/* Redundant constraints that fitted together may move apart by this, relative to q or v, and by newton.tol.
- */
+/* Redundant constraints may contradict each other by this, relative to q or v, and by newton.tol. */
 #define FIT 1e-8
-#define INVOLVED 1e-5 /* least weight of constraints that are named with a relation */
+#define INVOLVED 1e-5 /* least weight of constraints that are listed in a relation */
 #define NOT_UNIQUE 1e-6
 #define SAME 1e-3 /* residuals that differ by less have one cause */
 
@@ -86,8 +85,8 @@ static int largest_psi(const ga_stepper *st)
   return worst;
 }
 
-/* A relation between Φ and k is one between velocities: a method that keeps Φ and k at one level with the
- * same multipliers cannot keep both to the bit. */
+/* A relation between Φ and k is one of velocities: a method that satisfies Φ and k at one level with the
+ * same multipliers cannot satisfy both exactly. */
 static ga_status refuse_mixed(ga_stepper *st, const ga_point *p)
 {
   if (st->method->has_eta || ga__null_splits(&st->red.rows, &st->red.null)) return GA_OK;
@@ -105,7 +104,7 @@ static ga_status refuse_mixed(ga_stepper *st, const ga_point *p)
                    .equation = name});
 }
 
-/* Room for the report of the relations found; taken here, where memory may be taken. */
+/* Allocates the report of the relations found, here, where allocation is allowed. */
 static ga_status report_room(ga_stepper *st)
 {
   ga__redundant *red = &st->red;
@@ -122,7 +121,7 @@ static ga_status report_room(ga_stepper *st)
   return GA_OK;
 }
 
-/* Derivatives into the saddle matrix' arrays, which are free between its uses. */
+/* Derivatives into the arrays of the saddle matrix, which are free between its uses. */
 static ga_status evaluate(ga_stepper *st, const ga_point *p)
 {
   ga__saddle *sd = &st->saddle;
@@ -156,7 +155,7 @@ ga_status ga__find_relations(ga_stepper *st, const ga_point *p)
   return ga__null_find(&red->rows, st->saddle.Q, st->saddle.A, 1, &red->null_b);
 }
 
-/* Those of the present state, found again where they are not at hand. */
+/* Finds the relations of the current state, unless they are up to date. */
 static ga_status find_relations_now(ga_stepper *st)
 {
   if (st->red.valid) return GA_OK;
@@ -211,7 +210,7 @@ ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga
   return GA_OK;
 }
 
-/* Do redundant constraints at next still fit together? */
+/* Checks that redundant constraints at next do not contradict each other. */
 static ga_status check_fit(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -223,7 +222,8 @@ static ga_status check_fit(ga_stepper *st)
   if (status) return status;
   double limit = 2.0 * now[GA__GAP] + fit * (1.0 + ga__max_abs(st->next.q, sys->nq, NULL));
   double limit_v = 2.0 * now[GA__GAP_V] + fit * (1.0 + ga__max_abs(st->next.v, sys->nv, NULL));
-  const int apart = st->method->keeps_positions && positions.size > limit; /* others drift */
+  const int apart =
+      st->method->keeps_positions && positions.size > limit; /* in other methods positions drift */
   const ga__gap *bad = apart ? &positions : rates.size > limit_v ? &rates : NULL;
   if (!bad) return GA_OK;
   char name[192];
@@ -272,7 +272,8 @@ ga_status ga__settle_multipliers(ga_stepper *st)
 
 /* ---- The report ---- */
 
-/* The row that follows, then those it follows from in the order of the constraints; weights by its own. */
+/* The dependent row, then those it depends on, in the order of the constraints; weights relative to its
+ * own. */
 static void list_relation(const ga_system *sys, const ga__null *null, int k, ga_constraint *list,
                           ga_relation *out)
 {

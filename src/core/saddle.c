@@ -15,21 +15,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Forces that depend this much more on a multiplier elsewhere do not depend on it here. */
+/* If forces depend on a multiplier this much more elsewhere, they do not depend on it here. */
 #define VANISHES 1e6
 
-/* Does the entry itself play a part? Columns of X do not, nor rows of X. */
-static int plays(ga_equation_block row, ga_equation_block col)
+/* Whether an entry is used; rows and columns of X are not. */
+static int is_used(ga_equation_block row, ga_equation_block col)
 {
   if (row == GA_BLOCK_X || col == GA_BLOCK_X) return 0;
   if (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) return col == GA_BLOCK_V;
   return 1;
 }
 
-/* ... and can it be other than zero? */
+/* Whether it is used and can be non-zero. */
 static int has_place(const ga_system *sys, int e, ga_equation_block row, ga_equation_block col)
 {
-  return plays(row, col) && (row != GA_BLOCK_V || col != GA_BLOCK_V || ga__has_mass(sys, e));
+  return is_used(row, col) && (row != GA_BLOCK_V || col != GA_BLOCK_V || ga__has_mass(sys, e));
 }
 
 static int constrains(ga_equation_block row, ga_equation_block col)
@@ -129,8 +129,8 @@ ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, i
   return ga__jacobian(w, p, &JA);
 }
 
-/* Rows and columns of redundant constraints are cleared, but for the diagonal. */
-static void leave_out(ga__saddle *sd, const ga__null *null)
+/* Clears rows and columns of redundant constraints except the diagonal. */
+static void exclude_redundant(ga__saddle *sd, const ga__null *null)
 {
   const ga_system *sys = sd->sys;
   const ga_sparse *K = sd->K;
@@ -170,7 +170,7 @@ static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
     }
   }
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) K[sd->diag_place[i]] += 1.0;
-  leave_out(sd, null);
+  exclude_redundant(sd, null);
 }
 
 int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p)
@@ -196,7 +196,7 @@ int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p)
   return -1;
 }
 
-/* Why there is no pivot in a column: what beginners forget comes first. */
+/* Likely cause of a missing pivot in a column: frequent mistakes first. */
 static const char *likely_cause(const ga__saddle *sd, ga_equation_block block, int column)
 {
   const ga_sparse *K = sd->K;
@@ -226,8 +226,8 @@ static const char *likely_cause(const ga__saddle *sd, ga_equation_block block, i
          "left; 'jacobian' may be wrong";
 }
 
-/* Equations divided by the lengths of their rows, multipliers times them: without the part along relations.
- */
+/* Removes the component along relations from equations (divided by the row lengths) or multipliers (times
+ * them). */
 static void remove_relations(const ga__saddle *sd, ga__null *null, int multipliers, double *d)
 {
   const int m = sd->sys->start[GA_BLOCK_X] - sd->sys->nv;
@@ -247,8 +247,7 @@ ga_status ga__saddle_solve(ga__saddle *sd, ga__null *null, double *d)
   return status;
 }
 
-/* Are the factors at hand those of K? Positions, velocities and accelerations of one state have one matrix.
- */
+/* Whether the factors belong to K: positions, velocities and accelerations of one state share a matrix. */
 static int is_factored(ga__saddle *sd)
 {
   if (!sd->known || !sd->lu->factored ||
@@ -266,7 +265,7 @@ ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int
   if (status) return status;
   fill(sd, with_forces, null);
   if (is_factored(sd)) return GA_OK;
-  if (sd->leaves_out) ga__lu_forget(sd->lu); /* so that nothing but the point counts */
+  if (sd->leaves_out) ga__lu_forget(sd->lu); /* so that the result depends on the point alone */
   ga__lu_decouple(sd->lu, sd->n_left_out, sd->left_out_column);
   status = ga_lu_factor(sd->lu);
   sd->known = !status;

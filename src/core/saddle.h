@@ -6,38 +6,38 @@
 #include "core/null_space.h"
 
 typedef struct ga__saddle {
-  ga_context *ctx; /* its own, so that the system may go first */
+  ga_context *ctx; /* its own: the system may be destroyed before */
   const ga_system *sys;
   ga_sparse *K;
   ga_lu *lu;
-  int *entry_place;          /* [n_entries] place of each entry itself, -1: plays no part */
+  int *entry_place;          /* [n_entries] place of each entry; -1: not used */
   int *turned_place;         /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
   int *diag_place;           /* [n_x + n_y] */
   double *M;                 /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
   double *A;                 /* [n_entries] D with shift_v 1: its rows PSI are A */
   double *Q, *G;             /* rows LAMBDA of Q are B */
-  int leaves_out;            /* 1: constraints may be left out, as in ga__set */
+  int leaves_out;            /* 1: constraints may be excluded, as in ga__set */
   int *pair_place;           /* [n_lambda + n_psi] on the diagonal */
-  int n_left_out, *left_out; /* constraints that K is without, */
+  int n_left_out, *left_out; /* constraints excluded from K, */
   int *left_out_column;      /* and their columns */
   unsigned char *is_out;     /* [n_lambda + n_psi] */
-  double *factored;          /* the values of K that lu has the factors of, */
-  int known;                 /* where this is 1 */
-  double least_rcond;        /* of the factors made since this was set */
+  double *factored;          /* values of K that lu has factored, */
+  int known;                 /* if this is 1 */
+  double least_rcond;        /* least rcond of all factors since it was reset */
 } ga__saddle;
 
 ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int leaves_out, ga__saddle *sd);
 void ga__saddle_destroy(ga__saddle *sd);
-/* Evaluates at p and factors. with_forces 1: the columns of λ, ψ, y hold −f_λ, −f_ψ, −f_y and the rows of y
- * their equations; 0: Bᵀ and Aᵀ, y apart. */
+/* Evaluates at p and factors. with_forces 1: the columns of λ, ψ, y are −f_λ, −f_ψ, −f_y, and the rows of y
+ * their equations; 0: Bᵀ and Aᵀ, y decoupled. */
 ga_status ga__saddle_factor(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces,
                             const ga__null *null);
-/* A column of λ or ψ where forces depend on it if all multipliers are 1, but not at p; −1: none. The arrays
- * of sd are lost. */
+/* A column of λ or ψ on which forces depend if all multipliers are 1, but not at p; −1: none. Overwrites
+ * the arrays of sd. */
 int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p);
 /* M, B and A alone, into sd->M, Q, A. */
 ga_status ga__saddle_evaluate(ga__saddle *sd, ga__deriv *w, const ga_point *p, int with_forces);
-/* d[n]; by least squares, as ga__assembly_solve_squares(). */
+/* d[n] := solution; by least squares, as ga__assembly_solve_squares(). */
 ga_status ga__saddle_solve(ga__saddle *sd, ga__null *null, double *d);
 /* out += A v, with the A of the last evaluation. */
 void ga__saddle_a_mul(const ga__saddle *sd, double *out, const double *v);

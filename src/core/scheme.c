@@ -1,4 +1,4 @@
-/* Parameters of the generalized-α family, and the conditions they must meet. */
+/* Parameters of the generalized-α family, and their conditions. */
 #include "core/system.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ ga_status ga_scheme_newmark(ga_context *ctx, double beta, double gamma, ga_schem
   return GA_OK;
 }
 
-/* One condition: value >= 0 is what is asked for, why says what is lost otherwise. */
+/* One condition, value >= 0; why: the consequence of violating it. */
 typedef struct condition {
   double value;
   const char *text, *why;

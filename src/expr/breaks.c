@@ -574,8 +574,9 @@ static int others_have_kink(search *s, int instr, double a, double b)
 
 /* 1: an operation that seems to have a kink everywhere from `from` to `to` has none: its operands are equal
  * up to rounding, and neither value nor slope jumps. 0: there are more kinks than can be resolved, or they
- * are hidden by ranges that do not shrink with the interval. Judged at samples; without values: 0. */
-static int is_equal_all_along(search *s, int instr, double from, double to)
+ * are hidden by ranges that do not shrink with the interval. Judged at samples; where there is no value,
+ * evaluations report that. */
+static int is_always_equal(search *s, int instr, double from, double to)
 {
   const int several = !s->f && has_kinks_of_several_kinds(&s->scan.e->program[instr]);
   double last = from - 2 * s->resolution; /* before it */
@@ -623,7 +624,7 @@ static void find_break(search *s, double t, double until, ga_break *out)
       *out = refine_break(s, t, from, to);
       if (out->order < NOTHING && out->after > t) return;
       *out = (ga_break){INFINITY, INFINITY, NOTHING, until, 0};
-      if (!is_equal_all_along(s, instr, to, equal_until)) {
+      if (!is_always_equal(s, instr, to, equal_until)) {
         *out = (ga_break){INFINITY, INFINITY, NOTHING, fmax(from, t), equal_until - fmax(from, t)};
         return;
       }
@@ -631,7 +632,7 @@ static void find_break(search *s, double t, double until, ga_break *out)
       continue;
     }
     if (equal_until > to) {
-      if (!is_equal_all_along(s, instr, to, equal_until)) s->lost = fmin(s->lost, fmax(from, t));
+      if (!is_always_equal(s, instr, to, equal_until)) s->lost = fmin(s->lost, fmax(from, t));
       s->scan.ignored[s->scan.n_ignored++] = instr;
       until = equal_until;
       continue;

@@ -284,3 +284,7 @@ no_advice("Every block has the key `inputs`", "the same")
 script(". Use initial values that put the state on one side", "has a kink exactly at this state",
        {"m.yaml": model("bodies: {m: {type: scalar, mass: 1, position: 0}}\nforces: {f: {type: actuator, coordinate: m, force: -4*m - abs(m)}}")},
        ["linearize m.yaml"], [change("m.yaml", "position: 0", "position: 0.1"), "linearize m.yaml", "modes m.yaml"])
+case("here it is too small by {3.3}; check the units", "which no body has", model("bodies: {r: {type: rigid, mass: 1, inertia: [1, 1, 3]}}"), "",
+     ([("[1, 1, 3]", "[1, 1, 1.5]")], "", {"r.x": (0, 1e-9)}))
+case("none may be negative: check the units", "none may be negative", model("bodies: {r: {type: rigid, mass: 1, inertia: [1, 1, 1, 2, 0, 0]}}"), "",
+     ([("[1, 1, 1, 2, 0, 0]", "[1, 1, 1, 0.2, 0, 0]")], "", {"r.x": (0, 1e-9)}))

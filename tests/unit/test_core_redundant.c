@@ -520,7 +520,7 @@ static void cannot_close(void **state)
   r = open_linkage(&l, GA_STABILIZED, GA_LU_AUTO);
   assert_status(r.ctx, start_linkage(&r, &l, 1e-3, NULL), GA_ERR_INCONSISTENT);
   assert_int_equal(ga_context_error(r.ctx)->reason, GA_REASON_ASSEMBLY_OPEN);
-  assert_says(r.ctx, "'row 8' (phi 8) is still off by 0.005");
+  assert_says(r.ctx, "'row 8' (phi 8) is violated by 0.005");
   assert_int_equal(ga_context_error(r.ctx)->index, 8);
   assert_int_equal(ga_context_error(r.ctx)->block, GA_BLOCK_LAMBDA);
   l.offset[8] = 0.0;

@@ -165,7 +165,7 @@ static void test_cannot_close(void **state)
   s.max_change = 100.0;
   assert_int_equal(ga_stepper_start(st, &s, 0.0, q, v, NULL, NULL, NULL, NULL), GA_ERR_INCONSISTENT);
   assert_says(r.ctx, "rod: length");
-  assert_says(r.ctx, "off by");
+  assert_says(r.ctx, "violated by");
   ga_stepper_destroy(&st);
   mbs_close(&r);
 }
