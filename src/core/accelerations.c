@@ -119,7 +119,6 @@ ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
   return ga__call(sys, GA__STATE, &p, f->xdot);
 }
 
-/* y from q, v and, as far as they are known, vdot, λ and ψ. */
 ga_status ga__start_guess_outputs(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -176,9 +175,6 @@ static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, i
   return GA_OK;
 }
 
-/* Outputs that depend on accelerations or multipliers may be undefined where these are 0, as 1/hinge.fy:
- * accelerations at fixed outputs and outputs at fixed accelerations are computed in turn, until Newton's
- * iteration succeeds. If it never does, its first error is reported. */
 ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
 {
   enum { MOST_ROUNDS = 4 };
@@ -210,7 +206,6 @@ ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
   return first;
 }
 
-/* After a failure: reports a multiplier on which forces do not depend at its guess, as on λ in −Bᵀλ³ at 0. */
 ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status)
 {
   const ga_system *sys = st->sys;

@@ -47,9 +47,9 @@ static ga_status ask_system(const ga__breaks *b, double t, ga_breakpoint *out)
   const ga_system *sys = b->sys;
   *out = (ga_breakpoint){INFINITY, INFINITY, 0, INFINITY, INFINITY, 0, NULL};
   if (!sys->def.next_break) return GA_OK;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.next_break(sys->def.user, t, b->until, out);
-  const ga_status status = ga__answer(sys, "next_break", -1, t, code, before);
+  const ga_status status = ga__end_callback(sys, "next_break", -1, t, code, before);
   if (status > 0) sys->ctx->error.status = GA_ERR_CALLBACK; /* a smaller step cannot help */
   if (status) return GA_ERR_CALLBACK;
   if (isinf(out->before)) {

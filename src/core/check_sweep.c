@@ -39,9 +39,9 @@ static ga_status sweep(const sweeper *w, const ga_point *p, double *r, int with_
   const ga_system *sys = w->c->sys;
   ga_sweep s = ga__sweep_into(sys, r, with_rate ? r + sys->n : NULL, J);
   s.jacobian_alone = J && J->want == GA_WANT_B;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
-  return ga__answer(sys, "sweep", -1, p->t, code, before);
+  return ga__end_callback(sys, "sweep", -1, p->t, code, before);
 }
 
 /* ---- Residuals ---- */

@@ -169,7 +169,7 @@ static ga_status sweep_failed(const ga_system *sys, const ga_point *p, double *o
   if (!status && rate) status = ga__call(sys, GA__PHI_DOT, p, rate);
   if (status) return status;
   sys->ctx->error = said;
-  return ga__answer(sys, "sweep", -1, p->t, code, before);
+  return ga__end_callback(sys, "sweep", -1, p->t, code, before);
 }
 
 ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jacobian *J)
@@ -189,7 +189,7 @@ ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double
 {
   const int *start = sys->start, nl = sys->size[GA_BLOCK_LAMBDA];
   ga_sweep s = ga__sweep_into(sys, out, rate, J);
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
   if (code || ga__first_bad(out, sys->n) >= 0 || (rate && ga__first_bad(rate, nl) >= 0))
     return sweep_failed(sys, p, out, rate, code, before, tmp);
@@ -204,9 +204,9 @@ ga_status ga__b_alone(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *r
   if (!sys->def.sweep) return ga__jacobian(w, p, J);
   ga_sweep s = ga__sweep_into(sys, room, NULL, J);
   s.jacobian_alone = 1;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
-  return ga__answer(sys, "sweep", -1, p->t, code, before);
+  return ga__end_callback(sys, "sweep", -1, p->t, code, before);
 }
 
 /* The fourth-order formula g'(0) ≈ (8(g(s) − g(−s)) − (g(2s) − g(−2s))) / (12 s). */
@@ -477,7 +477,7 @@ ga_status ga__jacobian_unchecked(ga__deriv *w, const ga_point *p, ga_jacobian *J
   if (J->want & (GA_WANT_Q | GA_WANT_B)) memset(J->Q, 0, bytes);
   if (J->want & GA_WANT_G) memset(J->G, 0, bytes);
   if (!sys->def.jacobian) return difference_jacobian(w, p, J);
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.jacobian(sys->def.user, p, J);
-  return ga__answer(sys, "jacobian", -1, p->t, code, before);
+  return ga__end_callback(sys, "jacobian", -1, p->t, code, before);
 }

@@ -36,8 +36,6 @@ static ga_status accelerations_along(ga_stepper *st, double e)
   return ga__accelerations(st, m, &c);
 }
 
-/* vddot, xddot and the rates of λ, ψ, y by second-order differences along the motion: central at ±s, or
- * forward at s and 2s. */
 ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward)
 {
   static const double at[2][2] = {{-1.0, 1.0}, {1.0, 2.0}}, weight[2][2] = {{-0.5, 0.5}, {2.0, -0.5}};

@@ -14,7 +14,6 @@ ga_start_change ga__start_no_change(void)
   return c;
 }
 
-/* Whether an iteration has converged; relative increments; *before: the last one. */
 int ga__start_has_converged(double increment, double *before)
 {
   int done = increment <= CONVERGED || (increment <= STAGNATED && increment > 0.5 * *before);
@@ -116,8 +115,6 @@ static ga_status fail_positions(ga_stepper *st, const ga_start_change *c)
                                          : "diverged");
 }
 
-/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is reported. The
- * best q is kept, the given one included. */
 ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
 {
   const ga_system *sys = st->sys;
@@ -192,8 +189,6 @@ static ga_status fail_velocities(ga_stepper *st, const ga_start_change *c, const
                                      c->iterations == GA__START_ITERATIONS ? "no convergence" : "diverged");
 }
 
-/* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
- * total change is left in st->exponent. The best v is kept, as in ga__start_project_position(). */
 ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
                                      ga_start_change *c, ga_start_change *ck)
 {
@@ -236,7 +231,6 @@ ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, con
   }
 }
 
-/* A singular matrix does not depend on the step size here: fatal. */
 ga_status ga__start_make_singular_fatal(ga_stepper *st, ga_status status)
 {
   if (status != GA_RETRY_SINGULAR) return status;

@@ -1,5 +1,5 @@
-/* Edges at which the equations jump or bend with the motion: has the last step passed one, where, does it
- * matter, and the state just behind it. */
+/* Edges at which the equations jump or have a kink with the motion: whether the last step has passed one,
+ * its time, whether it matters, and the state just behind it. */
 #include "core/arrays.h"
 #include "core/inside.h"
 #include "core/sides.h"
@@ -9,16 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLOPE 0.125              /* of a step, over which slopes are taken, */
-#define CLOSE 5e-3               /* and too little for that */
-#define MATTERS 1e-2             /* of a tolerance, that an edge unseen may change velocities or states by */
-enum { OUTPUT_PASSES = 8 };      /* of y := o, which run along chains of outputs */
-enum { MOST_TURNS = 6 };         /* of a step that are looked at, */
-#define TURN_APART 1e-3          /* of the step from each other */
-enum { MOST_EDGES = 8 };         /* of a step that are looked at */
-enum { COARSE = 10, FINE = 44 }; /* halvings of a step: to see whether it jumps, and to the place of it */
-enum { ROUGH = 16 }; /* halvings of the time to an edge, to choose a step that ends in front of it */
-enum { TRIES = 12 }; /* times that are looked at in search of an edge, each four times the one before */
+#define SLOPE 0.125  /* [-] of a step: distance over which slopes are measured, */
+#define CLOSE 5e-3   /* and the least distance for that */
+#define MATTERS 1e-2 /* [-] of a tolerance: change of velocities or states by an edge that may be ignored */
+enum { OUTPUT_PASSES = 8 };      /* of y := o, one for each output of a chain */
+enum { MOST_TURNS = 6 };         /* turning points of a step that are examined, */
+#define TURN_APART 1e-3          /* [-] of the step: least distance between them */
+enum { MOST_EDGES = 8 };         /* edges of a step that are examined */
+enum { COARSE = 10, FINE = 44 }; /* bisections of a step: to see whether it jumps, and to locate the jump */
+enum { ROUGH = 16 };             /* bisections of the time to an edge, to choose a step that ends before it */
+enum { TRIES = 12 };             /* times tried in search of an edge, each four times the one before */
 
 /* ---- Creation ---- */
 
@@ -74,7 +74,7 @@ void ga__sides_forget(ga__sides *s)
 
 /* ---- Sides ---- */
 
-/* 0: nothing is known of them there. */
+/* 0: not known there. */
 static int sides_of(const ga__sides *s, const ga__state *f, int *side)
 {
   const ga_point p = ga__state_point(f);
@@ -84,8 +84,8 @@ static int sides_of(const ga__sides *s, const ga__state *f, int *side)
   return code == 0;
 }
 
-/* s->state.y := outputs that belong to the rest of s->state, as these are only interpolated between steps, or
- * gone on linearly. 0: they have no values. */
+/* s->state.y := outputs for the other unknowns of s->state, since they were only interpolated or
+ * extrapolated. 0: they cannot be evaluated. */
 static int renew_outputs(ga__sides *s)
 {
   const ga_point p = ga__state_point(&s->state);
@@ -101,7 +101,7 @@ static int renew_outputs(ga__sides *s)
   return fine;
 }
 
-/* The first that differs; −1: none. */
+/* Index of the first side that differs; −1: none. */
 static int first_difference(const ga__sides *s, const int *a, const int *b)
 {
   for (int i = 0; i < s->sys->def.n_sides; i++)
@@ -116,7 +116,7 @@ static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
   return ga_stepper_interpolate(st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
 }
 
-/* At t within the last step; *other: which is not as s->from there, −1: none. */
+/* Sides at t within the last step; *other: the first that differs from s->from; −1: none. */
 static int sides_at(ga__sides *s, ga_stepper *st, double t, int *other)
 {
   if (interpolate(s, st, t) || !renew_outputs(s) || !sides_of(s, &s->state, s->at)) return 0;
@@ -124,7 +124,7 @@ static int sides_at(ga__sides *s, ga_stepper *st, double t, int *other)
   return 1;
 }
 
-/* Sides at both ends of the last step; those that are known are not asked for again. */
+/* Sides at both ends of the last step; known ones are not evaluated again. */
 static int find_end_sides(ga__sides *s, const ga_stepper *st)
 {
   const double begin = st->next.scalar[GA__T];
@@ -150,7 +150,7 @@ static ga_status defect_at(ga__sides *s, ga_stepper *st, double t, double *off)
   ga_status status = interpolate(s, st, t);
   const ga_state at = {t, f->q, f->v, f->vdot, NULL, f->lambda, f->psi, NULL, f->x, NULL, NULL, f->y};
   const int begins =
-      t == st->next.scalar[GA__T]; /* outputs of a start may be those of other velocities, see there */
+      t == st->next.scalar[GA__T]; /* outputs of a start may belong to other velocities, see start.c */
   if (begins && s->sys->size[GA_BLOCK_Y] > 0)
     memcpy(f->y, st->next.y, (size_t)s->sys->size[GA_BLOCK_Y] * sizeof(double));
   else if (!status && !renew_outputs(s))
@@ -158,13 +158,13 @@ static ga_status defect_at(ga__sides *s, ga_stepper *st, double t, double *off)
   return status ? status : ga__defect(st, &at, s->y_new, off);
 }
 
-/* Would a step that does not see the jump between two times close to each other be off by what matters? An
- * acceleration that is off by r makes an error of h²r/8 of ga__defect(), and one of hr/2 in velocities. */
+/* Whether ignoring the jump between two close times would cause an error that matters. An acceleration
+ * error r causes an error of h²r/8 in ga__defect(), and of hr/2 in velocities. */
 static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, double behind, int *matters)
 {
   const int nv = s->sys->nv, nx = s->sys->size[GA_BLOCK_X];
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
-  *matters = !st->factors.now.valid; /* without them nothing is known of it */
+  *matters = !st->factors.now.valid; /* without factors nothing is known */
   if (*matters) return GA_OK;
   ga_status status = defect_at(s, st, before, s->off);
   if (!status) status = defect_at(s, st, behind, s->off_behind);
@@ -179,8 +179,8 @@ static ga_status jump_matters(ga__sides *s, ga_stepper *st, double before, doubl
   return GA_OK;
 }
 
-/* The same where the slope jumps by r': h²r'/8 in velocities. Slopes are those over an eighth of the step on
- * both sides, of errors that jump_matters() has left at the times themselves. */
+/* The same for a jump r' of the slope: h²r'/8 in velocities. Slopes are measured over an eighth of the step
+ * on both sides, from the errors that jump_matters() has left at the times themselves. */
 static ga_status corner_matters(ga__sides *s, ga_stepper *st, double before, double behind, int *matters)
 {
   const int nv = s->sys->nv, nx = s->sys->size[GA_BLOCK_X], n = nv + nx;
@@ -200,7 +200,7 @@ static ga_status corner_matters(ga__sides *s, ga_stepper *st, double before, dou
   return status;
 }
 
-/* Halves [*a, *b] so many times, *a on the sides s->from, *b not; *which: what jumps there. */
+/* Bisects [*a, *b], *a being on the sides s->from and *b not; *which: the edge. */
 static int bisect_edge(ga__sides *s, ga_stepper *st, int halvings, double *a, double *b, int *which)
 {
   for (int i = 0; i < halvings; i++) {
@@ -216,8 +216,7 @@ static int bisect_edge(ga__sides *s, ga_stepper *st, int halvings, double *a, do
   return 1;
 }
 
-/* Adds the place s within the step, from 0 to 1, at which something turns, unless it is close to one that is
- * known. */
+/* Adds the position s within the step, from 0 to 1, of a turning point, unless it is close to a known one. */
 static void add_turn(double *turn, int *n, double s)
 {
   if (!(s > TURN_APART && s < 1.0 - TURN_APART) || *n == MOST_TURNS) return;
@@ -226,8 +225,9 @@ static void add_turn(double *turn, int *n, double s)
   turn[(*n)++] = s;
 }
 
-/* Both ends are on the same sides, but an edge may be passed there and back where an output or a coordinate
- * turns. *t: a time on other sides, *which of them; the step's end: none was found. */
+/* Both ends are on the same sides, but an edge may be passed back and forth near a turning point of an
+ * output or coordinate. *t: a time on other sides, *which: the edge; *t is the end of the step if none was
+ * found. */
 static void find_turned_edge(ga__sides *s, ga_stepper *st, double *t, int *which)
 {
   const ga__state *n = &st->next, *m = &st->now, *f = &s->state;
@@ -258,7 +258,7 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
   double begin = st->next.scalar[GA__T];
   double end = st->now.scalar[GA__T];
   memcpy(s->from, s->begin, bytes);
-  for (int i = 0; i < MOST_EDGES; i++) { /* one behind the other, up to the first that matters */
+  for (int i = 0; i < MOST_EDGES; i++) { /* one after the other, up to the first that matters */
     int which = first_difference(s, s->from, s->end), matters = 0, other;
     if (which < 0 && i == 0) find_turned_edge(s, st, &end, &which);
     if (which < 0) return GA_OK;
@@ -289,8 +289,7 @@ static int sides_after(ga__sides *s, ga_stepper *st, double gap, int *other)
   return 1;
 }
 
-/* Halves [*low, *high] so many times; which: what is on another side at *high. Returns that; −1: it cannot be
- * told. */
+/* Bisects [*low, *high]; which: the edge passed at *high. Returns the edge; −1: unknown. */
 static int bisect_gap(ga__sides *s, ga_stepper *st, int halvings, double *low, double *high, int which)
 {
   for (int i = 0; i < halvings; i++) {
@@ -310,7 +309,7 @@ int ga__sides_here(ga__sides *s, const ga_stepper *st)
 {
   s->t_begin = NAN;
   if (s->sys->def.n_sides == 0) return 0;
-  ga__extrapolate(st, 0.0, &s->state); /* its outputs may be those of a step over a gap */
+  ga__extrapolate(st, 0.0, &s->state); /* its outputs may belong to a step over a gap */
   if (!renew_outputs(s) || !sides_of(s, &s->state, s->begin)) return 0;
   s->t_begin = st->now.scalar[GA__T];
   return 1;
@@ -326,14 +325,14 @@ int ga__sides_left(ga__sides *s, const ga_stepper *st)
   return sides_of(s, &st->now, s->at) && first_difference(s, s->begin, s->at) >= 0;
 }
 
-/* The edge in front of the present state is more than *low and at most *high away, to 2^-ROUGH of it. Returns
- * which; −1: there is none up to `most`. */
+/* The next edge after the current state is more than *low and at most *high away, to 2^-ROUGH of it.
+ * Returns which; −1: none up to `most`. */
 static int find_gap(ga__sides *s, ga_stepper *st, double most, double *low, double *high)
 {
   int which = -1;
   *low = 0.0, *high = ldexp(most, -2 * TRIES);
   if (!ga__sides_here(s, st)) return -1;
-  for (int i = 0; i <= TRIES; i++) { /* the nearest: what lies behind an edge may be narrow */
+  for (int i = 0; i <= TRIES; i++) { /* from near to far: the region behind an edge may be narrow */
     if (!sides_after(s, st, *high, &which)) return -1;
     if (which >= 0) break;
     *low = *high;
@@ -353,9 +352,11 @@ int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
 
 /* ---- Steps that end in front of an edge ---- */
 
-#define SHORT_OF 5e-4 /* of the time to an edge as foreseen, by which the first step ends before it, */
-#define SHORTER 8.0   /* and by how many times that the next ones do, where iterations go over it and back */
-#define REACH 0.05    /* of a step, within which the edge is looked for behind its end */
+#define SHORT_OF 5e-4 /* [-] of the predicted time to an edge: distance of the first step's end before it,   \
+                       */
+#define SHORTER                                                                                              \
+  8.0              /* factor of this distance for the next ones, if iterations pass the edge back and forth */
+#define REACH 0.05 /* [-] of a step: distance behind its end within which the edge is sought */
 
 double ga__aim_shorter(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double dense)
 {

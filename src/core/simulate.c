@@ -1,5 +1,4 @@
-/* The simulator: its options and memory, and one step of it: breaks, edges, an accepted step, events,
- * outputs. */
+/* The simulator: options, memory, and one step: breaks, edges, an accepted step, events, outputs. */
 #include "core/arrays.h"
 #include "core/simulate.h"
 
@@ -242,8 +241,8 @@ void ga__sim_count_step(ga_simulator *sim, double h, double err)
   s->mean_error += (err - s->mean_error) / (double)s->steps;
 }
 
-/* There is no start behind a jump. A step over it fails, most often, and says more of what is wrong; one that
- * does not would go on from what is not known. The state before is kept. */
+/* No start was found behind a jump. A step over it usually fails, with a more specific error; one that
+ * succeeds would continue from an unknown state. The state before is kept. */
 static ga_status fail_behind_jump(ga_simulator *sim, double t, ga_status status)
 {
   const ga_error why = sim->ctx->error;
@@ -261,8 +260,8 @@ static ga_status fail_behind_jump(ga_simulator *sim, double t, ga_status status)
 
 #define JUMP_EARLY (2.0 * DBL_EPSILON)
 
-/* The breaks that the present state stands at. *restarted: the equations jump there, and the state is now
- * that behind them. */
+/* Handles the breaks at the current state. *restarted: the equations jump there, and the state is now
+ * behind the jump. */
 static ga_status handle_breaks(ga_simulator *sim, int *restarted)
 {
   ga__breaks *b = &sim->breaks;
@@ -279,11 +278,12 @@ static ga_status handle_breaks(ga_simulator *sim, int *restarted)
   }
   if (status || !jumps) return status;
   ga__sim_copy_state(sim, &sim->st->view);
-  /* when a jump is, is known to a rounding of time: a follower takes it to be later, and error bars tell */
+  /* the time of a jump is known to rounding: a follower takes it to be later, and error bars show the
+   * difference */
   ga__extrapolate_motion(sim->st, b->passed, JUMP_EARLY * fabs(b->passed), sim->q, sim->v, sim->x);
   const double h_next = sim->h_next;
   status =
-      ga__sim_restart(sim, fmax(t, b->passed), cut); /* equal steps: on to the end of the one that was cut */
+      ga__sim_restart(sim, fmax(t, b->passed), cut); /* equal steps: up to the end of the step that was cut */
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   if (status) {
     sim->h_next = h_next;
@@ -319,7 +319,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   }
   if (!status && restarted) return after_restart(sim);
   if (status) return status;
-  sim->st->busy = 1; /* until all that is within the step has been handed out */
+  sim->st->busy = 1; /* until all outputs and events of the step have been reported */
   status = ga__sim_handle_events(sim, err, &gone);
   if (!gone && !moved) {
     ga__sim_count_step(sim, sim->st->now.scalar[GA__H_OLD], err);

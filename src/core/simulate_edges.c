@@ -1,16 +1,15 @@
-/* Edges at which the equations jump with the motion: steps that end in front of them, and starts behind them.
- */
+/* Edges in a simulation: steps that end just before them, and restarts behind them. */
 #include "core/simulate.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A step that passed one is made again to end in front of it, by the motion before it, and once more where
- * it has not come near enough; the next call moves to just behind it, and the one after that starts anew. */
-#define BRIEF 0.1     /* of the step in front of an edge: shorter ones behind it are strict */
-#define HERE 1e-9     /* of a step, within which an edge is where the step begins */
-#define QUICK 1e4     /* times what states are moved by behind an edge: the same one again */
-#define FURTHEST 1e-2 /* of a step, behind an edge, that a start is looked for */
+/* A step that passed an edge is repeated to end before it, with the motion before the edge, and again if it
+ * has not come close enough. The next call moves to just behind the edge, and the one after that restarts. */
+#define BRIEF 0.1     /* [-] of the step before an edge: shorter ones behind it are tested strictly */
+#define HERE 1e-9     /* [-] of a step: an edge this close counts as at its beginning */
+#define QUICK 1e4     /* times the move behind an edge: closer edges are the same one */
+#define FURTHEST 1e-2 /* [-] of a step: farthest restart behind an edge */
 enum { MOST_QUICK = 3, PAUSE = 50 };
 
 /* [s] behind an edge, to be on the other side in spite of rounding. */
@@ -19,7 +18,7 @@ static double distance_behind_edge(const ga_simulator *sim, double h)
   return GA__BEHIND_EDGE * h + 64.0 * DBL_EPSILON * fabs(sim->st->now.scalar[GA__T]);
 }
 
-/* A motion that both sides push back to the edge stays on it: there is nothing to go on with behind it. */
+/* A motion that is pushed back from both sides stays on the edge: it cannot continue behind it. */
 static void count_edge(ga_simulator *sim, double t)
 {
   const int quick = t - sim->edge_last < QUICK * distance_behind_edge(sim, sim->edge_h);
@@ -38,9 +37,6 @@ static void count_edge(ga_simulator *sim, double t)
           &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, .name = name});
 }
 
-/* After a try of size h, which was a step, or failed: is there an edge within it? *again is the size of a
- * step that may end in front of it; 0: there is none. GA__AT_EDGE: the present state stands in front of it
- * already. */
 ga_status ga__sim_aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga__aim *aim, double *again)
 {
   ga_stepper *st = sim->st;
@@ -65,13 +61,11 @@ ga_status ga__sim_aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga
   if (isinf(sim->edge_gap) && ga__sides_torn(&sim->sides, st)) sim->edge_gap = 0.0;
   if (isfinite(sim->edge_gap)) return sim->edge_gap += distance_behind_edge(sim, h), GA__AT_EDGE;
   sim->edge_gap = 0.0;
-  aim->n = GA__MOST_AIMS; /* it is not there after all */
+  aim->n = GA__MOST_AIMS; /* there is no edge after all */
   *again = h;
   return GA_OK;
 }
 
-/* A step of size h has ended in front of an edge that it was made to end at. The size of another that ends
- * nearer to it; 0: it is near enough, or is not there any more. */
 double ga__sim_stand_at_edge(ga_simulator *sim, double h, ga__aim *aim)
 {
   double gap;
@@ -80,7 +74,6 @@ double ga__sim_stand_at_edge(ga_simulator *sim, double h, ga__aim *aim)
   return again;
 }
 
-/* The same for equal steps: what is left of one is made behind the edge. */
 ga_status ga__sim_cut_step_at_edge(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
@@ -92,7 +85,8 @@ ga_status ga__sim_cut_step_at_edge(ga_simulator *sim)
     const ga_status edge = ga__sim_aim_at_edge(sim, status, made, &aim, &again);
     if (edge == GA__AT_EDGE) sim->h_next = h;
     if (edge) return edge;
-    if (again == 0.0 && status > 0) again = h, aim.n = GA__MOST_AIMS; /* over it, as if it were not known */
+    if (again == 0.0 && status > 0)
+      again = h, aim.n = GA__MOST_AIMS; /* step over it, as if it were unknown */
     if (again == 0.0 && aim.n > 0 && made < h) {
       again = ga__sim_stand_at_edge(sim, made, &aim);
       if (again > 0.0 && (status = ga_stepper_undo(st))) return status;
@@ -106,8 +100,7 @@ ga_status ga__sim_cut_step_at_edge(ga_simulator *sim)
   return GA_OK;
 }
 
-/* Starts again on the other side of an edge, just behind which the present state stands; where the start
- * falls back in front of it, a little later. */
+/* Restarts just behind an edge; if the start falls back before it, a little later. */
 static ga_status start_behind_edge(ga_simulator *sim)
 {
   const double cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
@@ -128,8 +121,6 @@ static ga_status start_behind_edge(ga_simulator *sim)
   }
 }
 
-/* The present state stands in front of an edge: it moves to just behind it, as by a step; or there, and
- * starts again. *moved, *restarted: it did. */
 ga_status ga__sim_pass_edge(ga_simulator *sim, int *moved, int *restarted)
 {
   const double gap = sim->edge_gap, h_next = sim->h_next;
@@ -148,6 +139,6 @@ ga_status ga__sim_pass_edge(ga_simulator *sim, int *moved, int *restarted)
   sim->edge_brief = sim->opts.error == GA_PER_STEP ? BRIEF * sim->edge_h : 0.0;
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   *restarted = 1;
-  if (status) sim->h_next = h_next, sim->edge_pause = PAUSE; /* steps over it may do, as they did before */
+  if (status) sim->h_next = h_next, sim->edge_pause = PAUSE; /* steps over it may succeed, as before */
   return GA_OK;
 }

@@ -1,5 +1,4 @@
-/* Error control: the error of a step over its tolerance, whether it is rounding, and the size that it asks
- * for. */
+/* Error control: error over tolerance of a step, detection of rounding, and the next size. */
 #include "core/simulate.h"
 
 #include <float.h>
@@ -22,11 +21,10 @@ static void weigh_v(const ga_simulator *sim, int i, ga__tally *t)
   ga__tally_add(t, sim->st->est_v[i], ga__tolerance_v(&sim->opts, sim->st->now.v[i]), i);
 }
 
-/* The filter is right for stiffness that was there before, whose motion steps have damped; not for one that
- * comes up, as in a contact that a body bounces off. Where it does, two periods of the motion it makes are to
- * be accurate without the filter, and in velocities too, with which it goes on. So are all steps behind an
- * edge that have to be much shorter than in front of it: a tolerance of positions is none for a contact that
- * is shallower than it. */
+/* The filter is valid for stiffness that existed before, whose motion has been damped by the steps; not for
+ * new stiffness, as in a contact that a body bounces off. After new stiffness, two periods of its motion
+ * must be accurate without the filter, in velocities too. Likewise all steps behind an edge that must be
+ * much shorter than before it: a tolerance of positions means nothing for a contact shallower than it. */
 #define STRICT 2.0
 
 static int is_strict(const ga_simulator *sim, double until)
@@ -34,14 +32,14 @@ static int is_strict(const ga_simulator *sim, double until)
   return sim->st->next.scalar[GA__T] < until || sim->st->now.scalar[GA__H_OLD] < sim->edge_brief;
 }
 
-/* Looks for it where the filter matters and factors are of this step: stiffness that is new needs new ones.
- * At a singular position all that is there is rounding. */
+/* Searched if the filter matters and factors belong to this step: new stiffness needs new factors. At a
+ * singular position the result would be rounding. */
 #define AT_SINGULAR 1e-11
 
 static ga_status find_new_stiffness(ga_simulator *sim, int *found)
 {
   ga_stepper *st = sim->st;
-  double *period = sim->vdot; /* room that only states between steps need */
+  double *period = sim->vdot; /* used as work space: only states between steps need it */
   ga__tally all = {0}, filtered = {0};
   *found = 0;
   if (st->factors.now.age > 1 || st->stats.rcond < AT_SINGULAR) return GA_OK;
@@ -61,9 +59,9 @@ static ga_status find_new_stiffness(ga_simulator *sim, int *found)
   return status;
 }
 
-/* The error as it is where that counts, what the filter leaves of it elsewhere. Nothing has been damped yet
- * in the first two steps: a spring that stands for a rod and starts without its force makes no other error
- * but one along itself, in steps of any size. */
+/* The unfiltered error where required, the filtered one elsewhere. In the first two steps nothing has been
+ * damped yet: a stiff spring that starts without its force has only an error along itself, for steps of any
+ * size. */
 static void weigh_filtered(ga_simulator *sim, ga__tally *t)
 {
   ga_stepper *st = sim->st;
@@ -99,7 +97,7 @@ static double first_ratio(ga_simulator *sim)
   const double h = st->now.scalar[GA__H_OLD];
   const double kappa = fmax(fabs(st->now.scalar[GA__KAPPA_H2]) / (h * h), GA__KAPPA_LEAST);
   const double part = o->error == GA_PER_STEP ? 1.0 : h / (o->t_end - sim->t0); /* of the tolerance */
-  double *bend = sim->vdot; /* room that only states between steps need */
+  double *bend = sim->vdot; /* used as work space: only states between steps need it */
   ga__tally t = {0};
   if (sim->n_first >= GA__FIRST_STEPS || o->error == GA_PER_UNIT_STEP) return 0.0;
   ga__estimate_bend(st, bend);
@@ -121,7 +119,7 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
   ga_status status = ga__estimate(st, per_unit || strict);
   if (!status && !per_unit) status = ga__filter(st);
   if (!status && !per_unit) status = find_new_stiffness(sim, &found);
-  if (!status && found && !strict) { /* velocities count now: estimate them properly */
+  if (!status && found && !strict) { /* velocities count now: estimate them fully */
     status = ga__estimate(st, 1);
     if (!status) status = ga__filter(st);
   }
@@ -152,20 +150,20 @@ static double power_of(const ga_simulator *sim)
   return order_of(sim) + sim->by_bend;
 }
 
-/* Where steps are long, as long as a wheel takes for half a turn, the error grows with a higher power of h
- * than its order: that of a step refused and of the shorter one in its place tell which. It limits how the
- * next steps grow, less and less. */
+/* With long steps, such as half a turn of a wheel, the error grows with a higher power of h than its order:
+ * the errors of a rejected step and of the shorter one in its place give the power. It limits the growth of
+ * the next steps, less and less. */
 #define STEEPEST 12.0
 #define LESS_STEEP 0.95
 
-static double power_seen(const ga_simulator *sim, const ga__refused *r, double h, double err)
+static double power_seen(const ga_simulator *sim, const ga__rejected_step *r, double h, double err)
 {
   const double p = order_of(sim);
   if (!(r->h > 1.05 * h && r->err > err && err > 0.0)) return fmax(power_of(sim), LESS_STEEP * sim->power);
   return fmin(STEEPEST, fmax(p, log(r->err / err) / log(r->h / h)));
 }
 
-/* The power of h to go by. Where a contact closes errors jump with h, which is no power of it. */
+/* The power of h used for control. Where a contact closes, errors jump with h, which is not a power. */
 static double control_power(const ga_simulator *sim)
 {
   const double p = power_of(sim);
@@ -183,7 +181,7 @@ static double control_size(const ga_simulator *sim, double h, double err)
   return factor >= 1.0 && factor < WORTH ? h : factor * h;
 }
 
-/* Is the largest error far below the values, as rounding is even where it has been amplified? */
+/* Whether the largest error is far below the values, like amplified rounding. */
 static int is_far_below_values(const ga_simulator *sim)
 {
   const ga_stepper *st = sim->st;
@@ -197,21 +195,21 @@ static int is_far_below_values(const ga_simulator *sim)
   return fabs(st->est_q[i]) <= faint * ga__max_abs(st->now.q, sys->nq, NULL);
 }
 
-/* A faint error that grows while steps shrink is rounding: the tolerance is below what can be had here. One
- * that is not faint grows where a shorter step is the first to end in a contact or beyond a jump. */
-static int is_rounding(const ga_simulator *sim, double err, const ga__refused *before)
+/* A small error that grows while steps shrink is rounding: the tolerance cannot be reached here. A larger
+ * one grows where a shorter step is the first to end in a contact or behind a jump. */
+static int is_rounding(const ga_simulator *sim, double err, const ga__rejected_step *before)
 {
   return before->grown + (before->err > 0.0 && err > 1.5 * before->err) >= 2 && is_far_below_values(sim);
 }
 
-/* Before a step is refused: is what is refused more than rounding makes of the accelerations? *err: what is
- * left. */
+/* Before a step is rejected: whether its error is only rounding of the accelerations. *err: the error
+ * without it. */
 static int is_noise(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
   double before = *err;
   int worst = sim->worst;
-  if (sim->opts.error != GA_PER_UNIT_STEP) return 0; /* e_q is smooth: it needs no differences of vdot */
+  if (sim->opts.error != GA_PER_UNIT_STEP) return 0; /* e_q is smooth: it uses no differences of vdot */
   st->noise_v = ga__noise(st, &st->now).acc * st->size_a;
   ga_status status = error_ratio(sim, err);
   st->noise_v = 0.0;
@@ -233,11 +231,11 @@ static void warn_rounding(ga_simulator *sim, double h)
           &(ga__facts){.at = &(ga__fact_time){sim->st->now.scalar[GA__T], h, -1, -1}, .equation = name});
 }
 
-/* Judges the step just made: *again is the size to try instead, 0 when it is accepted. */
-ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__refused *before, double *again)
+ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__rejected_step *before,
+                              double *again)
 {
   ga_status status = error_ratio(sim, err);
-  *again = GA__AFTER_FAILURE * h; /* not 0: a step that cannot be judged is taken back */
+  *again = GA__AFTER_FAILURE * h; /* not 0: a step that cannot be tested is taken back */
   if (status) {
     if (status > 0) ga__sim_count_rejection(sim, status);
     return status;
@@ -262,8 +260,6 @@ ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__refu
 
 /* ---- Velocities that count for a while ---- */
 
-/* A force that acts for a moment is to be seen whole: what it does to velocities counts until the end of the
- * step that it was found in. */
 void ga__sim_test_velocity(ga_simulator *sim, int i)
 {
   sim->strict[i] = fmax(sim->strict[i], sim->st->now.scalar[GA__T]);
@@ -271,7 +267,6 @@ void ga__sim_test_velocity(ga_simulator *sim, int i)
   sim->kick_end = sim->strict[i];
 }
 
-/* Where it jumps no step may be short enough for the tolerance of velocities: then positions alone count. */
 int ga__sim_drop_velocity_test(ga_simulator *sim)
 {
   const int brief = sim->edge_brief > 0.0;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Where the side is seen that g = 0 at a step's beginning goes to: at this part of the step, or of the time
- * between the event's last two happenings, which may get shorter and shorter. */
+/* If g = 0 at the beginning of a step, its side is evaluated at this part of the step, or of the time
+ * between the event's last two occurrences, which may become shorter and shorter. */
 #define PEEK 0.01
 #define PEEK_AGAIN 1e-4
 enum { MAX_LOCATE = 60 };
@@ -34,7 +34,7 @@ ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *
   return GA_OK;
 }
 
-/* g leaves the side it was on, be it to 0. */
+/* Whether g leaves its side, also if it becomes 0. */
 static int event_crosses(const ga_event *e, double before, double after)
 {
   if (before == 0.0 || (before < 0.0 ? after < 0.0 : after > 0.0)) return 0;
@@ -68,7 +68,7 @@ static ga_status locate_event(ga_simulator *sim, int i, double ta, double tb, do
   return GA_OK;
 }
 
-/* g = 0 where the step began, be it from a restart: what counts is the side it has gone to from there. */
+/* For g = 0 at the beginning of the step, as after a restart: uses the side it moves to. */
 static ga_status resolve_zero_events(ga_simulator *sim)
 {
   double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
@@ -84,7 +84,7 @@ static ga_status resolve_zero_events(ga_simulator *sim)
   return GA_OK;
 }
 
-/* The earliest event of the last step that has not been dealt with, −1: none; *t when. */
+/* The earliest event of the last step that has not been handled; −1: none; *t: its time. */
 static ga_status find_first_event(ga_simulator *sim, int *event, double *t)
 {
   const ga_stepper *st = sim->st;
@@ -100,7 +100,7 @@ static ga_status find_first_event(ga_simulator *sim, int *event, double *t)
   return GA_OK;
 }
 
-/* Lets on_event know; q, v, x NULL where it may not change them. GA_STOPPED: so it wishes. */
+/* Calls on_event; q, v, x NULL if it may not change them. GA_STOPPED: it asked to stop. */
 static ga_status report_event(ga_simulator *sim, int event, const ga_state *s, double *q, double *v,
                               double *x)
 {
@@ -122,7 +122,7 @@ static ga_status report_event(ga_simulator *sim, int event, const ga_state *s, d
   return code > 0 ? GA_STOPPED : GA_OK;
 }
 
-/* Restarts that follow each other ever faster would go on for ever, or be missed in the end. */
+/* Restarts that follow each other ever faster would never end, or be missed. */
 static ga_status fail_restarts(ga_simulator *sim, int event)
 {
   char name[16];
@@ -134,7 +134,7 @@ static ga_status fail_restarts(ga_simulator *sim, int event)
                                  GA__NUMBERS({sim->since[event], NULL}, {ga__sim_least_step(sim), NULL})});
 }
 
-/* The stepper stands on `event`: that one, and others that turn out to have happened by now. */
+/* The stepper is at `event`: handles it, and others that have occurred by now. */
 static ga_status handle_events_here(ga_simulator *sim, int event, double beginning)
 {
   const ga_state *s = &sim->st->view;
@@ -156,7 +156,6 @@ static ga_status handle_events_here(ga_simulator *sim, int event, double beginni
   return status < 0 ? status : stops ? GA_STOPPED : GA_OK;
 }
 
-/* Events of the last step in their order. *gone: the step has been replaced by one onto a stop or restart. */
 ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone)
 {
   double t = 0.0, beginning = sim->st->next.scalar[GA__T];

@@ -1,32 +1,32 @@
-/* What happens within a step that its ends do not see: defects of the equations, and what the system says may
- * hide. */
+/* Checks within a step: residuals of the equations, and what the callback `hidden` reports. */
 #include "core/simulate.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The search for what hides within a step: pieces within pieces. A question costs about what ten evaluations
- * of expressions do: each step is asked for as a whole, and for as many pieces as there were residuals, times
- * HIDDEN_SHARE; some in advance, and again after something was found. While none is left, steps are not asked
- * for either, since nothing could follow. */
+/* The search within a step divides it into nested pieces. A call of `hidden` costs about ten evaluations of
+ * expressions: it is called for each step as a whole, and for as many pieces as there were residuals, times
+ * HIDDEN_SHARE; some in advance, and again after something was found. While no calls are left, whole steps
+ * are not examined either, since nothing could follow. */
 enum { HIDDEN_DEPTH = 28 };
 #define HIDDEN_SHARE 0.02
 #define HIDDEN_ADVANCE 300.0
-/* The first HIDDEN_STEPS steps of a run, which are all where steps are long, earn at least this many each. */
+/* The first HIDDEN_STEPS steps of a run, all of them if steps are long, grant at least this many calls
+ * each. */
 #define HIDDEN_STEPS 1000
 #define HIDDEN_WAGE 60.0
-/* Whole steps are free, but for those that took a closer look. */
+/* Calls for whole steps are not counted, except for those that were expensive. */
 #define HIDDEN_CLOSER 1.0
-#define SHORTER 0.99 /* of a step within which something was found, at least */
+#define SHORTER 0.99 /* [-] largest next size relative to a step within which something was found */
 
-/* Room for a state within a step: outputs and, where the system asks for the motion, q and v. */
+/* Length of a state within a step: outputs and, if the system needs the motion, q and v. */
 static size_t instant_room(const ga_system *sys)
 {
   return (size_t)sys->size[GA_BLOCK_Y] + (sys->def.hidden_motion ? (size_t)(sys->nq + sys->nv) : 0);
 }
 
-/* Times at which the equations are checked between steps are as close as outputs are, and a thousandth of the
- * run; ten thousand are enough, though. */
+/* The equations are checked between steps at the distance of outputs, at most a thousandth of the run; at
+ * most ten thousand times. */
 #define MOST_POINTS 10000.0
 
 void ga__sim_set_grid(ga_simulator *sim)
@@ -60,7 +60,7 @@ ga_status ga__sim_interpolate(ga_simulator *sim, double t)
 
 /* ---- Defects of the equations ---- */
 
-#define OFF_MOST 10.0 /* tolerances that a step may be off by between its ends */
+#define OFF_MOST 10.0 /* allowed error between the ends of a step, in tolerances */
 enum { FEWEST_POINTS = 3 };
 /* Steps shorter than the distance between points: their ends see what points do that are nearer to them than
  * this part of it, and see it more closely where errors are controlled. But all of them may miss the same, of
@@ -80,7 +80,7 @@ static double weigh_defect(const void *user, const double *e)
                                  : t.largest;
 }
 
-/* *off: are the equations off at t within the last step? Where they cannot be evaluated nothing is known. */
+/* *off: 1 if the equations are violated at t within the last step; 0 if they cannot be evaluated there. */
 static ga_status defect_at(ga_simulator *sim, double t, int *off)
 {
   *off = 0;
@@ -95,7 +95,7 @@ static ga_status defect_at(ga_simulator *sim, double t, int *off)
   return status < 0 ? status : GA_OK;
 }
 
-/* The first time within the last step at which the equations are off; infinity: none. */
+/* The first time within the last step at which the equations are violated; infinity: none. */
 static ga_status find_defect(ga_simulator *sim, double *t)
 {
   const double begin = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T], h = end - begin;
@@ -120,8 +120,8 @@ static ga_status find_defect(ga_simulator *sim, double *t)
 
 /* ---- What may hide ---- */
 
-/* Would what acts at t change velocities, or states, by more than their tolerance? That of positions is none
- * for a force that acts for a moment only. */
+/* Whether forces at t would change velocities or states by more than their tolerance. The tolerance of
+ * positions is no measure for a force that acts for a short time. */
 static ga_status check_matters(ga_simulator *sim, double t, int *matters)
 {
   const ga_simulate_opts *o = &sim->opts;
@@ -161,7 +161,7 @@ static ga_status interpolate_instant(ga_simulator *sim, double t, double *at)
   return ga_stepper_interpolate(sim->st, t, q, q ? q + sys->nq : NULL, NULL, NULL, NULL, NULL, at);
 }
 
-/* Residuals pay for questions. */
+/* Grants calls of `hidden` in proportion to residuals. */
 static void earn_questions(ga_simulator *sim)
 {
   const double residuals = (double)sim->st->stats.residuals - sim->hidden_counted;
@@ -170,10 +170,10 @@ static void earn_questions(ga_simulator *sim)
   sim->hidden_counted += residuals;
 }
 
-/* The first time found within `step` at which something hides that matters; infinity: none. It is halved, and
- * its pieces where something may hide. sim->hidden has, each of instant_room(), the ends of those
- * that wait, the next one last, and behind them its middle; at last, `begin_at`, the beginning of the present
- * one. */
+/* The first time found within `step` at which something acts that matters; infinity: none. The step is
+ * bisected, and its pieces in which something may act. sim->hidden has, each of instant_room(), the ends of
+ * the pieces still to be searched, the next one last, behind them its middle, and at the end, `begin_at`,
+ * the beginning of the current one. */
 static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *begin_at, double *t)
 {
   const ga_system *sys = sim->st->sys;
@@ -205,7 +205,7 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
   return status;
 }
 
-/* The same within the last step, which is asked for as a whole first, as most steps need no more. */
+/* The same within the last step, which is first examined as a whole; most steps need no more. */
 static ga_status find_hidden(ga_simulator *sim, double *t)
 {
   const ga_system *sys = sim->st->sys;
@@ -231,14 +231,12 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
   return status < 0 ? status : GA_OK;
 }
 
-/* Is the step just made to be taken back? *again is the size to try instead: so that it ends where something
- * acts. */
 ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
 {
   const double h = sim->st->now.scalar[GA__H_OLD];
   double t = INFINITY;
   ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
-  *again = status ? GA__AFTER_FAILURE * h : 0.0; /* as where a step cannot be judged */
+  *again = status ? GA__AFTER_FAILURE * h : 0.0; /* as if the step could not be tested */
   if (status) return status;
   const double begin = sim->st->next.scalar[GA__T];
   if (isfinite(t)) {
@@ -246,14 +244,14 @@ ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
   } else if (sim->hidden) {
     status = find_hidden(sim, &t);
     if (status) *again = GA__AFTER_FAILURE * h;
-    /* shorter in any case: what begins with the end of the step is found in front of it again and again */
+    /* shorter in any case: an action that begins at the end of the step would be found before it again and
+     * again */
     if (!status && isfinite(t) && t - begin > ga__sim_least_step(sim)) *again = fmin(t - begin, SHORTER * h);
   }
   sim->stats.rejected_defect += !status && *again > 0.0;
   return status;
 }
 
-/* Equal steps stay as they are, whatever they miss; but that is reported. */
 ga_status ga__sim_report_unseen(ga_simulator *sim)
 {
   double t = INFINITY;

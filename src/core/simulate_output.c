@@ -9,7 +9,6 @@ ga_status ga__sim_hand_out_state(ga_simulator *sim, const ga_state *s)
   return sim->opts.output && sim->opts.output(sim->opts.user, s) ? GA_STOPPED : GA_OK;
 }
 
-/* Time of the next output, or infinity. */
 double ga__sim_next_output(const ga_simulator *sim, int *which)
 {
   const ga_simulate_opts *o = &sim->opts;
@@ -23,7 +22,6 @@ double ga__sim_next_output(const ga_simulator *sim, int *which)
   return fmin(every, listed);
 }
 
-/* Times asked for in both ways count once. */
 void ga__sim_count_output(ga_simulator *sim, int which, double t)
 {
   const ga_simulate_opts *o = &sim->opts;
@@ -31,7 +29,6 @@ void ga__sim_count_output(ga_simulator *sim, int which, double t)
   if (which || (sim->next_time < o->n_output_times && o->output_times[sim->next_time] == t)) sim->next_time++;
 }
 
-/* Outputs due up to t, within the last step or, but for rounding, at its end. */
 ga_status ga__sim_outputs_until(ga_simulator *sim, double t)
 {
   const ga_stepper *st = sim->st;
@@ -41,7 +38,7 @@ ga_status ga__sim_outputs_until(ga_simulator *sim, double t)
     int here = when >= st->now.scalar[GA__T] || !st->can_undo;
     ga__sim_count_output(sim, which, when);
     ga_status status = here ? GA_OK : ga__sim_interpolate(sim, when);
-    const int beside = here && when != st->view.t; /* by rounding, or within a break */
+    const int beside = here && when != st->view.t; /* differs by rounding, or lies within a break */
     if (beside) sim->view = st->view, sim->view.t = when;
     if (!status) status = ga__sim_hand_out_state(sim, here && !beside ? &st->view : &sim->view);
     if (status) return status;
@@ -49,7 +46,6 @@ ga_status ga__sim_outputs_until(ga_simulator *sim, double t)
   return GA_OK;
 }
 
-/* Outputs up to t have been given; which come next, and is t the end? */
 void ga__sim_find_next_outputs(ga_simulator *sim, double t)
 {
   const ga_simulate_opts *o = &sim->opts;

@@ -1,12 +1,12 @@
-/* Saving and loading. */
+/* Saving and loading of the simulator. */
 #include "core/simulate.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 
-/* Numbers that are saved behind those of the stepper, in this order. What follows from t and the options is
- * found anew, so that a run can go on with another t_end or other outputs. */
+/* Numbers saved after those of the stepper, in this order. Values that follow from t and the options are
+ * computed again, so that a run can continue with another t_end or other outputs. */
 typedef enum saved_form {
   NUMBER,
   TIME,  /* [s] where it is infinite, the largest number is saved */
@@ -46,7 +46,7 @@ static const struct {
     ROW(breaks.next.h_max, TIME),
     ROW(power, NUMBER),
     ROW(hidden_credit, NUMBER),
-    ROW(hidden_counted, NUMBER), /* less the stepper's count of residuals */
+    ROW(hidden_counted, NUMBER), /* minus the stepper's count of residuals */
     ROW(n_first, COUNT),
     ROW(held, NUMBER),
     ROW(kick_end, NUMBER),
@@ -60,9 +60,9 @@ static const struct {
 };
 enum { N_SAVED = sizeof SAVED / sizeof *SAVED };
 
-enum { SAVED_EVENTS = 0, SAVED_H_NEXT = 2 }; /* rows that are looked at before anything is loaded */
+enum { SAVED_EVENTS = 0, SAVED_H_NEXT = 2 }; /* rows that are checked before loading */
 
-/* Arrays that follow: g of every event, when it happened last, how long after the time before; then
+/* Arrays that follow: g of every event, its last time, the time between its last two occurrences; then
  * `strict`. */
 enum { N_ARRAYS = 4 };
 typedef struct saved_array {

@@ -1,14 +1,14 @@
-/* Limits of step sizes: ends, breaks, what failed before; the first step. */
+/* Limits of step sizes: ends, breaks, earlier failures; the first step. */
 #include "core/simulate.h"
 
 #include <float.h>
 #include <math.h>
 
-/* A step whose iteration needed LABOUR matrices is long enough: the next one is not longer, though after HELD
- * such steps in a row it may be, since iterations may be slow at any size. */
+/* After a step whose iteration needed LABOUR factorisations the next one is not longer, except after HELD
+ * such steps in a row, since iterations may be slow at any size. */
 enum { LABOUR = 3, HELD = 8 };
-/* A size that failed is not gone back to at once: WARY of it is the most for so many steps, twice as many
- * each time that it fails again, until a step of that size has been made. */
+/* After a failure steps are limited to WARY of the failed size for some steps, twice as many each time it
+ * fails again, until a step of that size has succeeded. */
 #define WARY 0.5
 enum { WARY_MOST = 256 };
 
@@ -17,7 +17,7 @@ double ga__sim_run_length(const ga_simulator *sim)
   return sim->opts.t_end - sim->t0;
 }
 
-/* Outputs say how closely the user looks, and the system how fast its inputs are. */
+/* The largest step depends on the distance of outputs, and on the period of inputs. */
 #define PER_OUTPUT 10.0
 
 double ga__sim_largest_step(const ga_simulator *sim)
@@ -29,13 +29,12 @@ double ga__sim_largest_step(const ga_simulator *sim)
   return sim->breaks.known ? fmin(most, fmax(sim->breaks.next.h_max, 1e-6 * ga__sim_run_length(sim))) : most;
 }
 
-/* Where a step has to end at the latest. */
 double ga__sim_stop_time(const ga_simulator *sim)
 {
   return sim->breaks.known ? fmin(sim->breaks.next.before, sim->opts.t_end) : sim->opts.t_end;
 }
 
-/* Breaks may be close to each other in a long run: what is between them is a run of its own. */
+/* Breaks may be close to each other in a long run: limits are relative to the piece between them. */
 #define PIECE_LEAST 1e-3
 
 double ga__sim_least_step(const ga_simulator *sim)
@@ -43,18 +42,15 @@ double ga__sim_least_step(const ga_simulator *sim)
   const double stop = ga__sim_stop_time(sim), rest = stop - sim->piece;
   double least = sim->opts.h_min > 0.0 ? sim->opts.h_min : 1e-12 * ga__sim_run_length(sim);
   if (!(sim->opts.h_min > 0.0) && rest > 0.0) least = fmin(least, PIECE_LEAST * rest);
-  return fmax(least, 16.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(stop))); /* or time would stand still */
+  return fmax(least, 16.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(stop))); /* otherwise t would not change */
 }
 
-/* Differences of time that count as none. */
 double ga__sim_time_resolution(const ga_simulator *sim)
 {
   return fmax(1e-13 * ga__sim_run_length(sim),
               8.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(sim->opts.t_end)));
 }
 
-/* From the jerk j and rates of the start: κh³|j| half of the tolerance; from the accelerations where there is
- * no jerk. */
 double ga__sim_choose_first_step(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
@@ -73,34 +69,30 @@ double ga__sim_choose_first_step(ga_simulator *sim)
   return fmax(h, ga__sim_least_step(sim));
 }
 
-/* Finds the break that comes next, as far as steps may reach. */
 ga_status ga__sim_find_next_break(ga_simulator *sim, double t)
 {
   const double fixed = sim->opts.fixed_h, reach = fmax(sim->opts.h_max, 0.1 * ga__sim_run_length(sim));
   return ga__breaks_find(&sim->breaks, t, t + (fixed > 0.0 ? 2.0 * fixed : reach));
 }
 
-/* Breaks that are no farther apart count as one: some roundings, also of times counted from the start. */
 double ga__sim_break_width(const ga_simulator *sim, double t)
 {
   return 64.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(t));
 }
 
-/* 1: the end of the run is within the next break, or at its far side. */
 int ga__sim_ends_in_break(const ga_simulator *sim)
 {
   const double t_end = sim->opts.t_end;
   return sim->breaks.known && t_end <= sim->breaks.next.after + ga__sim_break_width(sim, t_end);
 }
 
-/* 1: t is the end, or as near to it as a break at the end lets one go. */
 int ga__sim_is_end(const ga_simulator *sim, double t)
 {
   return sim->opts.t_end - t <= ga__sim_time_resolution(sim) ||
          (ga__sim_ends_in_break(sim) && t >= sim->breaks.next.before - ga__sim_break_width(sim, t));
 }
 
-/* Equal steps that oscillations of inputs are too fast for, by what the system says of these. */
+/* Warns if the inputs oscillate too fast for equal steps. */
 #define ALIASING 2.5
 
 void ga__sim_warn_aliasing(ga_simulator *sim, double t)
@@ -112,17 +104,15 @@ void ga__sim_warn_aliasing(ga_simulator *sim, double t)
           &(ga__facts){.at = &(ga__fact_time){t, fixed, -1, -1}, GA__NUMBERS({most, "s"})});
 }
 
-/* The size of a first step as the options have it; 0: to be chosen. */
 double ga__sim_given_first_step(const ga_simulator *sim)
 {
   return sim->opts.fixed_h > 0.0 ? sim->opts.fixed_h : sim->opts.h_first;
 }
 
-/* Step towards the end, or the next break, without leaving a sliver before it. */
 double ga__sim_fit_size(const ga_simulator *sim, double h)
 {
   const double stop = ga__sim_stop_time(sim), rest = stop - sim->st->now.scalar[GA__T];
-  if (sim->opts.fixed_h > 0.0) { /* the last of equal steps is one of them, but for rounding */
+  if (sim->opts.fixed_h > 0.0) { /* the last of equal steps has the same size up to rounding */
     int equal = fabs(rest - h) <= 4.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(stop));
     return !equal && rest < h * (1.0 + 1e-9) ? rest : h;
   }
@@ -131,7 +121,6 @@ double ga__sim_fit_size(const ga_simulator *sim, double h)
   return rest < 2.0 * h ? 0.5 * rest : h;
 }
 
-/* After a step of size h that took so many matrices: the next one is not longer if that was much. */
 void ga__sim_limit_after_labour(ga_simulator *sim, double h, long matrices)
 {
   const int holds = matrices >= LABOUR && sim->h_next > h && sim->held < HELD;
@@ -139,7 +128,6 @@ void ga__sim_limit_after_labour(ga_simulator *sim, double h, long matrices)
   if (holds) sim->h_next = h;
 }
 
-/* A callback that cannot be evaluated says nothing of the size. count: failures of this step before */
 void ga__sim_note_failure(ga_simulator *sim, ga_status status, double h, int count)
 {
   const int again = sim->failed_h > 0.0;
@@ -149,7 +137,6 @@ void ga__sim_note_failure(ga_simulator *sim, ga_status status, double h, int cou
   sim->failed_h = h;
 }
 
-/* After a step of size h: the next one, kept from the size that failed. */
 void ga__sim_limit_after_failure(ga_simulator *sim, double h)
 {
   if (h >= sim->failed_h) sim->failed_h = sim->wary = 0.0;

@@ -1,12 +1,12 @@
-/* Starts of the simulator, and starts again behind jumps, events and edges. */
+/* Starts of the simulator, and restarts behind jumps, events and edges. */
 #include "core/simulate.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* A start for equal steps that are long against the motion of something stiff: where accelerations a little
- * later cannot be had, they would say nothing of a step, and it is begun with those at the start alone. */
+/* 1: equal steps are too long for a stiff motion: accelerations shortly after the start cannot be computed;
+ * the run begins with those at the start alone. */
 static int is_too_stiff(const ga_simulator *sim, const ga_start_opts *s, ga_status status)
 {
   return sim->opts.fixed_h > 0.0 && s->shift_a && status > 0;
@@ -33,7 +33,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
   if (!report) report = &unused;
   const ga_status found = ga__sim_find_next_break(sim, t);
   if (found) return found;
-  const int jumps = sim->breaks.next.before <= t; /* right here, if not just before */
+  const int jumps = sim->breaks.next.before <= t; /* a jump exactly here, if not just before */
   sim->piece = t;
   double room = fmax((jumps ? o->t_end : ga__sim_stop_time(sim)) - t, ga__sim_least_step(sim));
   int chosen = h_given > 0.0;
@@ -41,7 +41,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
   const int behind = sim->breaks.passed == t;
   s.forward = s.forward || jumps || behind || sim->behind_edge;
   ga__sides_forget(&sim->sides);
-  if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount, where that is accepted */
+  if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount if that is accepted */
   s.h = fmin(chosen ? h_given : 1e-3 * ga__sim_run_length(sim), room);
   for (;;) {
     sim->st->provisional = !chosen;
@@ -80,7 +80,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     chosen = 1;
     s.h = fmin(ga__sim_choose_first_step(sim), room);
     if (!s.shift_a)
-      s.h = fmin(s.h, 1e-3 * ga__sim_run_length(sim)); /* without a jerk there was nothing to choose by */
+      s.h = fmin(s.h, 1e-3 * ga__sim_run_length(sim)); /* without a jerk there was no basis for the choice */
   }
 }
 
@@ -94,7 +94,6 @@ void ga__sim_copy_state(ga_simulator *sim, const ga_state *s)
   ga__copy_numbers(sim->psi, s->psi, sys->size[GA_BLOCK_PSI]);
 }
 
-/* The state before a start that is made again. */
 void ga__sim_restore_backup(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
@@ -105,8 +104,6 @@ void ga__sim_restore_backup(ga_simulator *sim)
   ga__state_show(st);
 }
 
-/* Start again with q, v, x as on_event left them. For what has happened now g is 0, whatever rounding says.
- */
 ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
 {
   ga_stepper *st = sim->st;
@@ -118,7 +115,7 @@ ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
       ga__sim_start_stepper(sim, t, h_given, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
   ga__start_first(st);
   if (st->fell_back) ga__sim_count_rejection(sim, st->fell_back);
-  if (status) { /* the state before the restart is still worth having */
+  if (status) { /* keep the state before the restart */
     ga__sim_restore_backup(sim);
     return status;
   }

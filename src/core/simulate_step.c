@@ -11,7 +11,6 @@ void ga__sim_count_rejection(ga_simulator *sim, ga_status status)
     sim->stats.rejected_newton++;
 }
 
-/* A step failed, and no smaller one is to be tried: `what` says why not, the last error why it failed. */
 ga_status ga__sim_fail_step(ga_simulator *sim, double t, const char *what, double h)
 {
   const ga_error *e = ga_context_error(sim->ctx);
@@ -38,12 +37,12 @@ static ga_status fail_too_small(ga_simulator *sim, double h, double err, ga_stat
                                  GA__NUMBERS({ga__sim_least_step(sim), NULL}, {err, NULL})});
 }
 
-/* A step of fixed size, or of what is left of one (h_next). Where it fails it is taken in parts, or a longer
- * one is tried, since its very end may be the trouble, as a singular position is; then on to the next of the
- * equal steps' times, by parts that grow by RECOVER at the most. */
+/* A step of fixed size, or the rest of one (h_next). If it fails, it is made in parts, or a longer one is
+ * tried, since its end may be the problem, as a singular position; then on to the next regular time, by
+ * parts that grow by at most RECOVER. */
 #define RECOVER 4.0
 static const struct {
-  double part; /* of the step wanted */
+  double part; /* [-] of the step wanted */
   double over; /* [fixed_h] beyond its end, 0: not */
 } ANOTHER[] = {{1.0, 0.0}, {0.6, 0.0}, {1.0, 0.5},  {0.3, 0.0},  {1.0, 0.25},
                {1.0, 0.8}, {0.1, 0.0}, {0.03, 0.0}, {0.01, 0.0}, {1e-3, 0.0}};
@@ -55,7 +54,7 @@ static ga_status make_fixed_step(ga_simulator *sim)
   ga_stepper *st = sim->st;
   double fixed = sim->opts.fixed_h, wanted = ga__sim_fit_size(sim, sim->h_next),
          h_old = st->now.scalar[GA__H_OLD], h = 0.0;
-  const double cut = fmax(sim->h_next - wanted, 0.0); /* off by a break: to be made behind it */
+  const double cut = fmax(sim->h_next - wanted, 0.0); /* cut off by a break: to be made behind it */
   double most = h_old > 0.0 && wanted > RECOVER * h_old ? RECOVER * h_old : wanted;
   double rest = ga__sim_stop_time(sim) - st->now.scalar[GA__T];
   ga_status status = GA_RETRY_NEWTON;
@@ -69,33 +68,33 @@ static ga_status make_fixed_step(ga_simulator *sim)
   if (status)
     return ga__sim_fail_step(sim, st->now.scalar[GA__T],
                              "a step failed in all parts that were tried; the last one was h", h);
-  const double left = wanted + cut - h; /* too little for a step of its own: it goes with the next one */
+  const double left = wanted + cut - h; /* too little for a separate step: added to the next one */
   sim->h_next = left > 1e-6 * fixed ? left : fixed + left;
   return GA_OK;
 }
 
-/* A step that ended close to a singular position fails, or its error is rounding times the condition; shorter
- * ones only end closer to it, and from there none leads away. So, as with equal steps, others are tried, and
- * the next one has the size that this was to have, to go over the position. */
+/* A step that ends close to a singular position fails, or its error is rounding times the condition;
+ * shorter ones only end closer to it, and no step leads away from there. So other sizes are tried, as with
+ * equal steps, and the next step has the original size, to pass the position. */
 #define CLOSE 1e-7    /* reciprocal condition of a matrix at such a position */
-#define EXCESSIVE 1e3 /* an error that no step grows into otherwise */
-#define SAME 0.01     /* of a size, below which another counts as the same */
+#define EXCESSIVE 1e3 /* larger than errors otherwise become */
+#define SAME 0.01     /* [-] relative difference of sizes that count as equal */
 
-/* The size of another try after `tries` of them, 0: none is left, or it is not that. err 0: the step failed.
- */
+/* Size of the next attempt after `tries`; 0: none is left, or the position is not singular. err 0: the step
+ * failed. */
 static double choose_another_size(const ga_simulator *sim, double wanted, double err, int *tries)
 {
   if (!(sim->st->stats.rcond < CLOSE) || sim->st->diverged || (err > 0.0 && err < EXCESSIVE)) return 0.0;
   while (++*tries < N_ANOTHER) {
     const double over = ANOTHER[*tries].over, part = over > 0.0 ? 1.0 + over : ANOTHER[*tries].part;
     const double other = ga__sim_fit_size(sim, part * wanted);
-    if (fabs(other - wanted) > SAME * wanted) return other; /* limits may have left nothing of it */
+    if (fabs(other - wanted) > SAME * wanted) return other; /* limits may have made them equal */
   }
   return 0.0;
 }
 
-/* After a step of size h: the one that leads over the position; not where that failed before, so that it was
- * the size after all. */
+/* After a step of size h: plans the one that passes the position; not if that failed before, so that the
+ * size was the cause. */
 static void plan_over_singular(ga_simulator *sim, double wanted, double h)
 {
   if (h < 0.25 * wanted || sim->wary_span > GA__WARY_FIRST) return;
@@ -103,9 +102,6 @@ static void plan_over_singular(ga_simulator *sim, double wanted, double h)
   sim->err_old = 0.0;
 }
 
-/* Steps until one is accepted; its error in *err. GA__AT_EDGE: none was, as the present state stands at an
- * edge.
- */
 ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
@@ -117,7 +113,7 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
     return status ? status : ga__sim_report_unseen(sim);
   }
   double h = ga__sim_fit_size(sim, sim->h_next), again, wanted = h;
-  ga__refused before = {0.0, 0.0, 0};
+  ga__rejected_step before = {0.0, 0.0, 0};
   for (;;) {
     const long matrices = st->stats.factorisations;
     ga_status status = ga_stepper_step(st, h);
@@ -165,7 +161,6 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
   }
 }
 
-/* Take the last step back and step onto t instead; where t is as good as its beginning, stay there. */
 ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err)
 {
   ga_stepper *st = sim->st;
@@ -174,7 +169,7 @@ ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err)
   while (!status && t - st->now.scalar[GA__T] > ga__sim_time_resolution(sim)) {
     h = fmin(h, t - st->now.scalar[GA__T]);
     status = ga_stepper_step(st, h);
-    if (!status) { /* a step that failed makes the next ones small, not all of them */
+    if (!status) { /* after a failed step only the next ones are small */
       ga__sim_count_step(sim, h, err);
       h *= GA__GROW;
     }

@@ -1,5 +1,4 @@
-/* Consistent starts: from given values to a state that steps can begin from, with redundant constraints too.
- */
+/* Consistent starts: from given values to a state for the first step, with redundant constraints too. */
 #include "core/start.h"
 #include "lin/lin_impl.h"
 
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #define DOUBTFUL 1e-5        /* reciprocal condition below which constraints may be redundant */
-#define LONG_ELIMINATION 1e7 /* operations of factors from which on relations are looked for before them */
+#define LONG_ELIMINATION 1e7 /* from this number of operations on relations are searched before factoring */
 
 ga_start_opts ga_start_defaults(void)
 {
@@ -58,7 +57,7 @@ static ga_status refuse_not_finite(ga_context *ctx, const char *field, int item,
       &(ga__facts){.kind = "start", .field = field, .item = item + 1, GA__NUMBERS({value, NULL})});
 }
 
-/* needed: how many of q0, v0, x0; guesses may be left out. */
+/* needed: how many of q0, v0, x0; guesses are optional. */
 static ga_status refuse_no_opts(ga_context *ctx, const char *function)
 {
   return ga__refuse(
@@ -94,7 +93,7 @@ static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0,
   return GA_OK;
 }
 
-/* By way of next, since the values given may be those of the present state. */
+/* Via next, since the given values may be those of the current state. */
 static void set_values(ga_stepper *st, double t0, const double *q0, const double *v0, const double *x0,
                        const double *lambda, const double *psi, double h)
 {
@@ -124,7 +123,7 @@ static void reset_values(ga_stepper *st, double h)
              st->begin_psi, h);
 }
 
-/* The first iteration matrix is factored here, so that steps need no memory. */
+/* Factors the first iteration matrix here, so that steps do not allocate. */
 static ga_status first_factors(ga_stepper *st, double h)
 {
   ga_status status = st->family->predict(st, h);
@@ -133,7 +132,7 @@ static ga_status first_factors(ga_stepper *st, double h)
   return st->family->prepare(st);
 }
 
-/* Without phi_dot, Φ must not depend on t unless the system says so: the same q must give the same Φ, to the
+/* Without phi_dot and `rheonomic`, Φ must not depend on t: the same q must give the same Φ, to the last
  * bit. */
 static ga_status refuse_hidden_time(ga_stepper *st, double h)
 {
@@ -156,7 +155,8 @@ static ga_status refuse_hidden_time(ga_stepper *st, double h)
   return status;
 }
 
-/* What a part said to be undefined at the given values (ga_context's starting) is so for every step. */
+/* Values reported as undefined at the given state (ctx->starting) are undefined for every step size: fatal.
+ */
 static ga_status make_undefined_fatal(ga_stepper *st, ga_status status)
 {
   const int undefined = st->ctx->starting & GA__UNDEFINED;
@@ -165,7 +165,7 @@ static ga_status make_undefined_fatal(ga_stepper *st, ga_status status)
   return st->ctx->error.status = GA_ERR_INCONSISTENT;
 }
 
-/* From positions on the constraints to a state that steps can begin from. */
+/* From positions on the constraints to a complete state. */
 static ga_status complete_start(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
@@ -187,9 +187,8 @@ static ga_status complete_start(ga_stepper *st, const ga_start_opts *opts, ga_st
   return first_factors(st, opts->h);
 }
 
-/* Is it known beforehand that plain matrices are singular? Where their factors take long it is asked for,
- * since it is then that the search for pivots that do not exist takes longest. st->red.null has the
- * relations. */
+/* Whether plain matrices will be singular. Checked if factors are expensive, since the search for missing
+ * pivots then takes longest. st->red.null has the relations. */
 static ga_status predict_singular(ga_stepper *st, int *yes)
 {
   const ga_point p = ga__state_point(&st->now);
@@ -201,7 +200,7 @@ static ga_status predict_singular(ga_stepper *st, int *yes)
   return status;
 }
 
-/* As if no constraint were redundant. *doubtful: where that may be wrong. */
+/* Start without regard to redundancy. *doubtful: this may be wrong. */
 static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, int *doubtful)
 {
   ga__start_clear_report(r);
@@ -227,7 +226,8 @@ static ga_status fail_open_assembly(ga_stepper *st, const ga_start_change *c)
                    GA__NUMBERS({c->residual_after, NULL}, {c->residual_before, NULL})});
 }
 
-/* Redundant constraints that do not fit together: positions were looked at before, velocities here. */
+/* Refuses redundant constraints that contradict each other: positions were checked before, velocities here.
+ */
 static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
 {
   const ga_system *sys = st->sys;
@@ -248,8 +248,8 @@ static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_repo
                                  GA__NUMBERS({rates.off, NULL})});
 }
 
-/* A plain start was not possible, or is to be doubted (`plain` tells): are constraints redundant where the
- * assembly closes? *yes, unless they are independent there. */
+/* A plain start failed or is doubtful (status `plain`): checks whether constraints are redundant where the
+ * assembly closes. *yes 0: they are independent there. */
 static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
                                  ga_status plain, int *yes)
 {
@@ -262,7 +262,7 @@ static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_s
   ga_point p = ga__state_point(f);
   double moved = r->position.change, most = opts->max_change * (1.0 + ga__max_abs(f->q, st->sys->nq, NULL));
   if (moved > most || !closed) {
-    *yes = plain != GA_OK; /* else the plain start has done better */
+    *yes = plain != GA_OK; /* otherwise the plain start was better */
     return moved > most ? ga__start_fail_too_far(st, opts, GA_BLOCK_LAMBDA, &r->position, "positions")
                         : fail_open_assembly(st, &r->position);
   }
@@ -280,8 +280,8 @@ static int has_constraints(const ga_stepper *st)
   return st->sys->size[GA_BLOCK_LAMBDA] + st->sys->size[GA_BLOCK_PSI] > 0;
 }
 
-/* A plain start has failed in a way that redundant constraints might explain, or its matrices are so badly
- * conditioned that it must be asked. */
+/* After a plain start that failed in a way that redundant constraints may explain, or whose matrices are
+ * ill-conditioned. */
 static ga_status try_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, ga_status plain,
                                int foreseen)
 {
@@ -295,12 +295,12 @@ static ga_status try_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
   reset_values(st, opts->h);
   ga_status status = start_redundant(st, opts, r, plain, &redundant);
   if (plain && !foreseen &&
-      status == GA_RETRY_SINGULAR) { /* redundancy is not what was wrong: the first words were right */
+      status == GA_RETRY_SINGULAR) { /* redundancy is not the cause: the first error is reported */
     st->ctx->error = said;
     return plain;
   }
   if (redundant) return status;
-  reset_values(st, opts->h); /* what was done first was right */
+  reset_values(st, opts->h); /* the first result was right */
   return start_plainly(st, opts, r, &redundant);
 }
 
@@ -340,7 +340,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   }
   if (st->again == GA__BEHIND_JUMP) ga__start_report_impact(st, &r->velocity);
   const int known =
-      st->again == GA__FIRST ? 0 : st->stats.redundant; /* what was told before is not told again */
+      st->again == GA__FIRST ? 0 : st->stats.redundant; /* what was reported before is not reported again */
   st->stats.redundant = st->red.null.r;
   ga__start_report_relations(st, r);
   ga__log_relations(st, t0, known);
@@ -360,7 +360,7 @@ void ga__start_first(ga_stepper *st)
   st->again = GA__FIRST;
 }
 
-/* What may jump: callbacks, and the derivatives of Φ by time. */
+/* Quantities that may jump: callbacks, and time derivatives of Φ. */
 enum { RATES = -1, ACCELERATIONS = -2 };
 
 static ga_status value_at(ga_stepper *st, int which, const ga_point *p, double *out)
@@ -396,7 +396,7 @@ int ga__nothing_jumps(ga_stepper *st, double t_behind)
   return same;
 }
 
-/* Positions and velocities alone, as if no constraint were redundant. */
+/* Positions and velocities alone, without regard to redundancy. */
 static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int velocities,
                                   ga_start_report *r)
 {
@@ -412,7 +412,7 @@ static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int
   return status;
 }
 
-/* The same where constraints may be redundant. */
+/* The same with redundant constraints. */
 static ga_status assemble_redundant(ga_stepper *st, const ga_start_opts *opts, int velocities,
                                     ga_start_report *r)
 {

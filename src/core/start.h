@@ -1,4 +1,4 @@
-/* What the files of starts and projections share. */
+/* Internals of starts and projections. */
 #ifndef GALPHA_CORE_START_H
 #define GALPHA_CORE_START_H
 
@@ -8,7 +8,7 @@ enum { GA__START_ITERATIONS = 25 };
 
 /* -- Projections (project.c) -- */
 ga_start_change ga__start_no_change(void);
-/* Has an iteration ended? increments relative; *before keeps the last one. */
+/* Whether an iteration has converged; relative increments; *before: the last one. */
 int ga__start_has_converged(double increment, double *before);
 /* "the <what> cannot be <goal> (<why>)" */
 #define GA__ONTO_CONSTRAINTS "moved onto the constraints"
@@ -16,31 +16,29 @@ ga_status ga__start_fail_inconsistent(ga_stepper *st, ga_equation_block block, c
                                       const char *what, const char *goal, const char *why);
 ga_status ga__start_fail_too_far(ga_stepper *st, const ga_start_opts *o, ga_equation_block block,
                                  const ga_start_change *c, const char *what);
-/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is what is reported.
- * Of all q, those given among them, the one that meets the constraints best is kept. */
+/* q := move(q, δ), [M Bᵀ; B 0](δ, μ) = (0, −Φ), until Φ is at rounding. The sum of all δ is reported. The
+ * best q is kept, the given one included. */
 ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c);
 /* v := v + δ, [M Bᵀ Aᵀ; B; A](δ, μ) = −(0, B v + Φ_t − offset, k), Newton since k may be nonlinear in v. The
  * total change is left in st->exponent. The best v is kept, as in ga__start_project_position(). */
 ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
                                      ga_start_change *c, ga_start_change *ck);
-/* A singular matrix is no matter of the step size here. */
+/* A singular matrix does not depend on the step size here: fatal. */
 ga_status ga__start_make_singular_fatal(ga_stepper *st, ga_status status);
 
 /* -- Accelerations, multipliers and outputs at given positions and velocities (accelerations.c) -- */
-/* y from what q, v, and as far as they are known vdot, λ and ψ, say. */
+/* y from q, v and, as far as they are known, vdot, λ and ψ. */
 ga_status ga__start_guess_outputs(ga_stepper *st);
-/* Outputs that depend on accelerations or multipliers may have no value where these are 0, as 1/hinge.fy:
- * accelerations at fixed outputs, outputs at these accelerations, and so on, until Newton's iteration
- * succeeds from there. What it said first counts when it never does. */
+/* Outputs that depend on accelerations or multipliers may be undefined where these are 0, as 1/hinge.fy:
+ * accelerations at fixed outputs and outputs at fixed accelerations are computed in turn, until Newton's
+ * iteration succeeds. If it never does, its first error is reported. */
 ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c);
-/* Accelerations and multipliers were not found: is it that forces do not depend on a multiplier where it is
- * as guessed, as on λ in −Bᵀλ³ at 0? */
+/* After a failure: reports a multiplier on which forces do not depend at its guess, as on λ in −Bᵀλ³ at 0. */
 ga_status ga__start_explain_by_guess(ga_stepper *st, ga_status status);
 
-/* -- Rates of accelerations along the motion, and the part of the velocity normal to the constraints that
- * follows from them (jerk.c) -- */
-/* vddot, xddot and the rates of λ, ψ, y by differences of second order along the motion: of values at ±s, or
- * at s and 2s against the present ones. */
+/* -- Rates of accelerations along the motion, and the resulting normal part of the velocity (jerk.c) -- */
+/* vddot, xddot and the rates of λ, ψ, y by second-order differences along the motion: central at ±s, or
+ * forward at s and 2s. */
 ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward);
 /* |h ∂vdot/∂v w + h² ∂vdot/∂q w|/|w|, w the jerk: by how much it changes within a step. Large where a damped
  * or stiff motion is too fast for steps of h, and has a part in the jerk. next is lost. */
@@ -49,8 +47,8 @@ ga_status ga__start_jerk_change(ga_stepper *st, double h, double *change);
  * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
 ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out);
 
-/* -- What a start reports (start_report.c) -- */
-/* Velocities that have changed behind a jump of the equations, since a rate that is prescribed has. */
+/* -- Reports of a start (start_report.c) -- */
+/* Reports velocities that changed behind a jump of the equations because a prescribed rate did. */
 void ga__start_report_impact(ga_stepper *st, const ga_start_change *c);
 void ga__start_warn_moved(ga_stepper *st, const ga_start_change *c, const char *what);
 void ga__start_clear_report(ga_start_report *r);

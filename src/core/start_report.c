@@ -1,10 +1,9 @@
-/* What a start reports: what it moved, impacts, redundant constraints. */
+/* Reports of a start: moved values, impacts, redundant constraints. */
 #include "core/start.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Velocities that have changed behind a jump of the equations, since a rate that is prescribed has. */
 void ga__start_report_impact(ga_stepper *st, const ga_start_change *c)
 {
   char name[192], equation[192] = "a constraint";

@@ -1,4 +1,4 @@
-/* The complete state of a stepper: what is saved, and what a step is taken back to (stepper.c). */
+/* The complete state of a stepper, which is saved, and restored when a step is taken back (stepper.c). */
 #ifndef GALPHA_CORE_STATE_H
 #define GALPHA_CORE_STATE_H
 
@@ -11,14 +11,14 @@ typedef struct ga__state {
   double *a_prev, *lambda_prev, *psi_prev, *eta_prev, *w_prev, *y_prev;       /* at the step before */
   double *a_prev2, *lambda_prev2, *psi_prev2, *eta_prev2, *w_prev2, *y_prev2; /* and at the one before that */
   double *vdot_prev, *xdot_prev, *vdot_prev2, *xdot_prev2;
-  /* After a start there is no step before: λ, ψ, y, vdot, xdot have their rates in _prev instead, where
-   * GA__HAS_JERK says so. */
+  /* After a start there is no previous step: _prev of λ, ψ, y, vdot, xdot are their rates instead, if
+   * GA__HAS_JERK is set. */
   double *own;    /* of the method's family, state_length() numbers */
   double *scalar; /* [GA__N_SCALARS] */
 } ga__state;
 
-/* t; where equal steps began and how many there were; last step, 0 after a start; h of the start; where a and
- * w stand, as times after t. */
+/* t; beginning and number of equal steps; last step size, 0 after a start; h of the start; time offsets of
+ * a and w from t. */
 enum {
   GA__T = 0,
   GA__T_BASE,
@@ -36,7 +36,7 @@ enum {
   GA__REDUNDANT,     /* relations among the constraints */
   GA__REDUNDANT_OLD, /* the same one step before */
   GA__HAD_JERK,      /* GA__HAS_JERK one step before */
-  GA__GAP,           /* by which redundant ones did not fit together at the start: positions, velocities */
+  GA__GAP,           /* contradiction of redundant constraints at the start: positions, velocities */
   GA__GAP_V,
   GA__N_SCALARS
 };

@@ -1,4 +1,4 @@
-/* How fast the matrices of a system change along its motion: about 0 in a steady one. */
+/* Rate of change of a system's matrices along its motion: about 0 in a steady one. */
 #include "core/steady.h"
 
 #include <math.h>

@@ -15,7 +15,9 @@
 
 #include <math.h>
 
-enum { MAX_TRIES = 4 }; /* of a step whose end has other independent constraints than its beginning */
+enum {
+  MAX_TRIES = 4
+}; /* attempts of a step whose end has other independent constraints than its beginning */
 
 static ga_status check_step(ga_stepper *st, double h)
 {
@@ -32,7 +34,7 @@ static ga_status check_step(ga_stepper *st, double h)
                    GA__NUMBERS({h, NULL})});
 }
 
-/* The state computed becomes the present one, and the other way round. */
+/* Exchanges the current state and the computed one. */
 static void exchange_states(ga_stepper *st)
 {
   ga__state other = st->next;
@@ -42,7 +44,7 @@ static void exchange_states(ga_stepper *st)
   ga__state_show(st);
 }
 
-/* `now` was never touched: only the factors go back to what they were. */
+/* `now` is unchanged: only the factors are restored. */
 static ga_status reject_step(ga_stepper *st, ga_status status)
 {
   st->stats.failed_steps++;
@@ -73,7 +75,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
   for (int i = 0; i < MAX_TRIES && again; i++) {
     const int used = st->red.null.r;
     if ((status = ga__use_relations(st))) return reject_step(st, status);
-    /* Prediction: a and w moved to where h wants them, first values of a₁, λ₁, ψ₁, η, w₁, y₁. */
+    /* Prediction: a and w adjusted to h, first values of a₁, λ₁, ψ₁, η, w₁, y₁. */
     status = family->predict(st, h);
     /* Correction: q₁, v₁, vdot₁ from a₁; residuals there; their increment of the unknowns; until it is small.
      */
@@ -81,7 +83,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
     /* η is free along the relations of B at the beginning of the step alone. */
     if (!status && st->red.null_eta.r == relations_eta)
       ga__null_reduce(&st->red.null_eta, st->sys, st->next.eta, NULL);
-    /* Are other constraints independent at t₁ than were taken to be? */
+    /* Are other constraints independent at t₁ than assumed? */
     status = ga__check_rank(st, status, used, &again);
   }
   if (!status && again) status = fail_rank(st, h);
@@ -130,7 +132,7 @@ ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn observ
 
 /* ---- A short way without a step ---- */
 
-/* Of values that have been kept one step before. */
+/* Linear extrapolation from the values of the last two steps. */
 static void extrapolate(double *to, const double *from, const double *before, int n, double part)
 {
   for (int i = 0; i < n; i++) to[i] = from[i] + (part != 0.0 ? part * (from[i] - before[i]) : 0.0);
@@ -146,7 +148,7 @@ void ga__extrapolate(const ga_stepper *st, double gap, ga__state *to)
   extrapolate(to->lambda, n->lambda, n->lambda_prev, sys->size[GA_BLOCK_LAMBDA], part);
   extrapolate(to->psi, n->psi, n->psi_prev, sys->size[GA_BLOCK_PSI], part);
   extrapolate(to->y, n->y, n->y_prev, sys->size[GA_BLOCK_Y], part);
-  for (int i = 0; i < sys->nv; i++) { /* ∫ and ∫∫ of vdot, which goes on linearly */
+  for (int i = 0; i < sys->nv; i++) { /* ∫ and ∫∫ of vdot, extrapolated linearly */
     const double change = to->vdot[i] - n->vdot[i];
     st->exponent[i] = gap * (n->v[i] + gap * (0.5 * n->vdot[i] + change / 6.0));
     to->v[i] = n->v[i] + gap * (n->vdot[i] + 0.5 * change);

@@ -1,4 +1,4 @@
-/* The stepper: its options, its memory, saving and loading. The step itself is in step.c. */
+/* The stepper: options, memory, saving and loading. The step itself is in step.c. */
 #include "core/arrays.h"
 #include "core/stepper.h"
 #include "core/work.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* At tolerances up to TIGHT_TOL, the default, positions and velocities are asked for TIGHTER times more
+/* At tolerances up to TIGHT_TOL, the default, positions and velocities are iterated TIGHTER times more
  * accurately than accelerations, which keeps the constraints at the level of rounding; above it, less and
  * less. */
 #define TIGHTER 1e4
@@ -53,7 +53,7 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
   return o->allow_any_scheme ? GA_OK : ga_scheme_check(ctx, &o->scheme);
 }
 
-/* Arrays of a state, in the order of the block: where, and how long. */
+/* Arrays of a state, in the order of the block: pointer and length. */
 static ga_status state_create(ga_stepper *st, ga__state *f)
 {
   const ga_system *sys = st->sys;
@@ -271,8 +271,8 @@ const ga_system *ga_stepper_system(const ga_stepper *st)
   return st ? st->sys->shared : NULL;
 }
 
-/* A saved state begins with its own length and its method, so that one of another system is refused; the
- * length is negative where a simulator has saved more behind it. */
+/* A saved state begins with its length and method, so that one of another system is refused; the length is
+ * negative if a simulator has saved more behind it. */
 enum { SAVED_HEAD = 2 };
 
 size_t ga_stepper_saved_size(const ga_stepper *st)
@@ -280,7 +280,7 @@ size_t ga_stepper_saved_size(const ga_stepper *st)
   return st ? st->state_length + SAVED_HEAD : 0;
 }
 
-/* While a simulator hands out output and events of a step, its stepper is not to be changed. */
+/* While a simulator reports output and events of a step, its stepper must not be changed. */
 static ga_status refuse_busy(ga_stepper *st, const char *what)
 {
   if (!st->busy) return GA_OK;

@@ -1,5 +1,4 @@
-/* The stepper, and what its files share (stepper.c, step.c, predict.c, newton.c, start.c, estimate.c, ...).
- */
+/* The stepper: its data, and functions shared by its files (stepper.c */
 #ifndef GALPHA_CORE_STEPPER_H
 #define GALPHA_CORE_STEPPER_H
 
@@ -11,14 +10,14 @@
 
 typedef enum ga__tried { GA__ACCEPTED = 0, GA__FAILED, GA__TAKEN_BACK } ga__tried;
 
-/* Whether a start is the first, or follows on steps; then outputs as they were are its first guess of them,
- * so that algebraic loops stay on their solution. Behind a jump velocities that change are an impact. */
+/* Kind of a start: the first, or a restart, which uses the outputs before as first guess, so that algebraic
+ * loops keep their solution. Behind a jump changed velocities are an impact. */
 typedef enum ga__again {
   GA__FIRST = 0,
   GA__AFTER_EVENT,
   GA__BEHIND_JUMP,
-  GA__FOLLOWING, /* another one's start behind a jump, which has reported it */
-  GA__PASSING    /* behind an edge of the motion, where velocities are as the method has them */
+  GA__FOLLOWING, /* restart of a follower behind a jump; the leader has reported it */
+  GA__PASSING    /* behind an edge of the motion, where velocities keep the method's normal part */
 } ga__again;
 
 struct ga_stepper {
@@ -26,12 +25,12 @@ struct ga_stepper {
   const ga_system *sys;
   ga_stepper_opts opts;
   const ga__method *method;
-  const ga__family *family; /* the method's */
+  const ga__family *family; /* of the method */
   void *own;                /* the family's data */
 
-  ga__state now, next; /* the state, and the one being computed: they change places on success */
+  ga__state now, next; /* the current state, and the one being computed; exchanged on success */
   size_t state_length;
-  unsigned long state_number; /* changes whenever the present state does */
+  unsigned long state_number; /* changes with the current state */
   int has_state;
   ga_state view; /* of now */
   ga_stats stats;
@@ -39,27 +38,26 @@ struct ga_stepper {
   ga__deriv deriv;
   ga__factors factors;
   ga__saddle saddle;
-  ga__saddle
-      other_saddle; /* the one that leaves constraints out while the plain one is in use, and the reverse */
+  ga__saddle other_saddle; /* the one with exclusions while the plain one is in use, and the reverse */
   ga__redundant red;
 
-  int diverged;    /* 1: increments of the last iteration grew and grew: the step was too long */
-  int busy;        /* 1: a simulator is handing out output and events of the last step */
-  ga__tried tried; /* what became of the last step, as far as next still has it */
-  ga_error why;    /* it failed */
+  int diverged;    /* 1: the last iteration diverged: the step was too long */
+  int busy;        /* 1: a simulator is reporting output and events of the last step */
+  ga__tried tried; /* result of the last step, as long as next has it */
+  ga_error why;    /* why it failed */
   int can_undo;    /* 1: next holds the state before the last step */
-  int warned;      /* of a nearly singular iteration matrix */
+  int warned;      /* 1: warned of a nearly singular iteration matrix */
 
   int n_eta;                         /* multipliers η, 0: none */
-  int commutes;                      /* 1: the commutator term has anything to do */
+  int commutes;                      /* 1: the commutator term is not zero */
   double alpha;                      /* αm − αf */
   double c1, c2, d1;                 /* (1−αm)/(β(1−αf)), γ/β, (1−δm)/(θ(1−δf)) */
-  double weight[GA_PREDICT_AUTO][3]; /* of the last three values, for every order of prediction */
-  double tighter; /* how much more accurately than accelerations positions and velocities are asked for */
+  double weight[GA_PREDICT_AUTO][3]; /* of the last three values, for each order of prediction */
+  double tighter;                    /* accuracy of positions and velocities relative to accelerations */
   double size_q, size_v, size_a, size[GA_N_BLOCKS]; /* 1 + largest of the trial at the first iteration */
   int sized;
-  double gamma, theta;           /* of the step under way */
-  double noise_v;                /* of vdot, where it has been found out; 0: not */
+  double gamma, theta;           /* of the current step */
+  double noise_v;                /* noise of vdot; 0: not known */
   double *est_q, *est_v, *est_x; /* local errors of the last step */
   double *est_all;               /* est_q before ga__filter() */
   double *probe_d;               /* [nv] a direction, */
@@ -68,12 +66,12 @@ struct ga_stepper {
   double *probe_k;   /* [7 nv] M, K before and K after the step times the direction; and of those that turn */
   double *probe_w;   /* [nv] one of these, scaled */
   const double *v_n; /* velocity that the step begins with */
-  double *v_moved;   /* [nv] for it, where it is not the state's */
-  double h;          /* of the step under way */
-  unsigned long motion; /* of the trial: ga_point's number for it; exact family only */
-  int renewing;         /* 1: the iteration matrix will be made at this trial */
-  int swept;            /* 1: the Jacobian is that of this trial already */
-  ga__arena arena;      /* of everything below */
+  double *v_moved;   /* [nv] for v_n, if it is not the state's */
+  double h;          /* of the current step */
+  unsigned long motion;                         /* ga_point.motion of the trial; exact family only */
+  int renewing;                                 /* 1: the iteration matrix will be made at this trial */
+  int swept;                                    /* 1: the Jacobian is that of this trial already */
+  ga__arena arena;                              /* of everything below */
   double *jacobian_D, *jacobian_Q, *jacobian_G; /* [n_entries] arrays of the Jacobian computed last */
   double *a_n, *w_n;                            /* a and w adjusted to h */
   double *p, *px;   /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
@@ -100,71 +98,69 @@ struct ga_stepper {
 
 /* -- State (stepper.c) -- */
 void ga__state_copy(ga_stepper *st, ga__state *to, const ga__state *from);
-void ga__state_changed(ga_stepper *st); /* the present one: what was made for it is of no use */
-void ga__state_show(ga_stepper *st);    /* the public view points at it */
-void ga__forget_steps(ga_stepper *st);  /* nothing is left of earlier ones but the state */
-/* Is this what ga_stepper_save() wrote for such a stepper? And the time it was written at. */
+void ga__state_changed(ga_stepper *st); /* after a change of the current state: discards what depends on it */
+void ga__state_show(ga_stepper *st);    /* updates the public view */
+void ga__forget_steps(ga_stepper *st);  /* discards everything but the state */
+/* Checks that saved was written by ga_stepper_save() for such a stepper. */
 ga_status ga__check_saved(ga_stepper *st, const double *saved);
 ga_status ga__refuse_saved(ga_context *ctx, const char *function, size_t item, double value); /* not finite */
 double ga__saved_time(const ga_stepper *st, const double *saved);
 
 /* -- The step (step.c, predict.c, newton.c) -- */
-/* to: the present state moved on for a time that is short against a step, by what is known of it; all but a,
- * w and what was before. */
+/* to := the current state extrapolated by a short time; without a, w and history. */
 void ga__extrapolate(const ga_stepper *st, double gap, ga__state *to);
-/* Such a state as that behind a step, so that there is dense output; to go on from it a start is needed. */
+/* Moves to such a state as if by a step, with dense output; to continue, a start is needed. */
 void ga__step_over_gap(ga_stepper *st, double gap);
-/* 1: Φ = 0 alone is kept, so that v carries an offset normal to the constraints. */
+/* 1: only Φ = 0 is satisfied, so that v has a part normal to the constraints. */
 int ga__has_offset(const ga_stepper *st);
-/* κ of a step of size h: Δq is off by κ h² vddot. */
+/* κ of a step of size h: Δq has the error κ h² vddot. */
 double ga__kappa(const ga_stepper *st, double h);
 /* Largest values of the trial, for relative errors; once a step. */
 void ga__measure_sizes(ga_stepper *st);
-/* Which prediction would have been best for the step just solved; the next one uses it. */
+/* Finds the order of prediction that would have been best for this step; the next one uses it. */
 void ga__judge_predictor(ga_stepper *st);
 ga_status ga__newton(ga_stepper *st);
-/* What rounding of the equations' terms at a state does to the unknowns, found by sending it through the
+/* Effect of the rounding of the equations' terms at a state on the unknowns, by a solution with the
  * factors. */
 ga__measure ga__noise(ga_stepper *st, const ga__state *at);
-double ga__seconds(const ga_stepper *st); /* of a clock that runs with opts.timing only */
-/* An LU could not be made because its pattern is singular: say so again, with the name of the unknown instead
- * of a column. Other statuses pass through. */
+double ga__seconds(const ga_stepper *st); /* [s] clock; 0 unless opts.timing */
+/* After a singular pattern: repeats the error with the name of the unknown instead of a column. Other
+ * statuses are returned unchanged. */
 ga_status ga__name_column(ga_stepper *st, ga_status status);
-void ga__failure_keep(ga_stepper *st, ga_status status); /* the step under way has failed (failure.c) */
+void ga__failure_keep(ga_stepper *st,
+                      ga_status status); /* records the failure of the current step (failure.c) */
 
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
-/* xdot within it, as ga_stepper_interpolate() gives the others. */
+/* xdot within the last step, as ga_stepper_interpolate() for the others. */
 void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* Tolerances of errors of q, atol + rtol |q|: by component in R^n, by the length of a position vector, by 1
  * rad. */
 void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const double *q, double *out);
-/* What accelerations of the last step changed by beyond a straight line, (h²/2) D²vdot, into out[nv]; 0 where
- * no rate is known. */
+/* Deviation of vdot in the last step from a linear change, (h²/2) D²vdot, into out[nv]; 0 if no rate is
+ * known. */
 void ga__estimate_bend(const ga_stepper *st, double *out);
-/* est_q := what of it a step would not damp away, by the factors of the iteration matrix; all of it: est_all.
- */
+/* est_q := the part of it that a step would not damp, by the factors of the iteration matrix; est_all: the
+ * whole. */
 ga_status ga__filter(ga_stepper *st);
-/* Stiffness that came up during the step, and has damped nothing yet: period[i], [nv], is that of the motion
- * it makes in coordinate i, 2π √(M/K); 0: there is none. small: times est_all is a change that forces are
- * differenced by. */
+/* New stiffness in the last step, whose motion has not been damped yet: period[nv] of the motion in each
+ * coordinate, 2π √(M/K); 0: none. small: times est_all is the distance of the differences of forces. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period);
 
 /* -- Starts and projections (start.c, project.c, accelerations.c, jerk.c) -- */
-/* q, v, x at t, some roundings after the present state, by its rates; nothing where t is not after it. The
+/* q, v, x at t, a few roundings after the current state, by its rates; unchanged if t is not after it. The
  * rates of v and x end `early` before. */
 void ga__extrapolate_motion(ga_stepper *st, double t, double early, double *q, double *v, double *x);
-/* v of the present state, its part normal to the constraints moved as κh² changes by d_kappa_h2 and h² by
- * d_h2; into v. */
+/* v := that of the current state with its normal part adjusted to changes d_kappa_h2 of κh² and d_h2 of h².
+ */
 ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v);
-/* vdot, λ, ψ, y and xdot of f at its t, q, v, x; what they hold is the guess. */
+/* Computes vdot, λ, ψ, y and xdot of f at its t, q, v, x; their values are the first guess. */
 ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *change);
-/* The start that comes next is made again, from the present state, until ga__start_first(). */
+/* The next starts are restarts from the current state, until ga__start_first(). */
 void ga__start_again(ga_stepper *st, ga__again again);
 void ga__start_first(ga_stepper *st);
-/* Do all functions of the system have the same values at the present state when t is t_behind? Then nothing
- * jumps there. */
+/* 1: all functions of the system have the same values at the current state and t_behind: nothing jumps. */
 int ga__nothing_jumps(ga_stepper *st, double t_behind);
 /* 1: residuals (level 0: Φ, 1: those of velocities, as rows of the whole system) are rounding of q and v. */
 ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,

@@ -1,4 +1,4 @@
-/* Stiffness that comes up within a step, as in a contact: forces differenced along directions that matter. */
+/* New stiffness within a step, as in a contact: by differences of forces along the error. */
 #include "core/stepper.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #define PI 3.14159265358979323846
 
-/* y = o along a chain of outputs, of which each pass knows one more; the first is that of `p`. */
+/* y = o along a chain of outputs: each pass computes one more; the first has those of `p`. */
 static ga_status probe_outputs(ga_stepper *st, ga_point *p)
 {
   enum { PASSES = 3 };
@@ -20,7 +20,7 @@ static ga_status probe_outputs(ga_stepper *st, ga_point *p)
   return status;
 }
 
-/* out := small h²K d, K = −∂f/∂q, by a difference of forces. Damping that comes up does damp: it does not
+/* out := small h²K d, K = −∂f/∂q, by a difference of forces. New damping damps its motion and does not
  * count. */
 static ga_status stiffness_along(ga_stepper *st, const ga__state *at, const double *d, double small,
                                  double *out)
@@ -51,7 +51,7 @@ static double dot(const double *a, const double *b, int n)
  * over u of wᵀK w,  w = e_i + u,  u in coordinates that were stiff already by conjugate gradients, of which
  * as many are needed as stiff directions meet there. 1: it is so. */
 typedef struct turning {
-  const double *d, *before; /* what the filter takes away; h²K of it before the step */
+  const double *d, *before; /* the filtered part of the error; h²K of it before the step */
   double most;              /* largest of d */
   double *w, *g, *p, *Kp;
 } turning;
@@ -106,7 +106,7 @@ static ga_status drop_turned(ga_stepper *st, turning t, double small, double *pe
   return status < 0 ? status : GA_OK;
 }
 
-/* What has only changed by less has not come up: the step has become longer. */
+/* A smaller increase is not new stiffness: the step has become longer. */
 #define CAME_UP 3.0
 
 /* Where constraints tie coordinates together, no single one of them moves along d alone, and h²K d in it may
@@ -131,9 +131,9 @@ static int does_work(const ga_stepper *st, const double *change, const double *m
   return fabs(change[at]) > WORK_SHARE * st->c1 * small * fabs(mass[at]);
 }
 
-/* In a continuum, as a beam, directions that are stiff turn with it, and forces along them, ever so little
- * off, are stiffness across them: of a slender beam these change much within a step, and are nothing new.
- * What comes up there makes the work h² dᵀK d of the whole much larger than it was. */
+/* In a continuum, such as a beam, stiff directions rotate with it, and small errors along them look like
+ * stiffness across them: in a slender beam these change much within a step, and are not new. New stiffness
+ * makes the work h² dᵀK d of the whole continuum much larger than before. */
 static void sum_continua(const ga_system *sys, const double *d, const double *k, double *work)
 {
   for (int i = 0; i < sys->nv; i++) work[i] = 0.0;
@@ -141,7 +141,7 @@ static void sum_continua(const ga_system *sys, const double *d, const double *k,
     if (sys->continuum[i] >= 0) work[sys->continuum[i]] += d[i] * k[i];
 }
 
-/* Takes those coordinates of continua away again in which nothing has come up; work: [2][nv]. */
+/* Clears the periods of continua without new stiffness; work: [2][nv]. */
 static int drop_continua(const ga_system *sys, const double *d, const double *before, const double *after,
                          double *work, double *period)
 {
@@ -157,14 +157,14 @@ static int drop_continua(const ga_system *sys, const double *d, const double *be
   return left;
 }
 
-/* Along d, what the filter takes away: where h²K was less than c₁M and is more, as in a contact that closes.
- * Stiffness that only changes, or turns, has been damped before. */
+/* Along the filtered error d: where h²K was less than c₁M and is now more, as in a contact that closes.
+ * Stiffness that only changes or rotates has been damped before. */
 ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
 {
   const ga_system *sys = st->sys;
   const int n = sys->nv;
   double *d = st->probe_d, *mass = st->probe_k, *before = mass + n, *after = mass + 2 * n;
-  double *change = mass + 3 * n, *all_mass = mass + 4 * n; /* until it is asked whether something turns */
+  double *change = mass + 3 * n, *all_mass = mass + 4 * n; /* until rotation is checked */
   const turning t = {d, before, 0.0, mass + 3 * n, mass + 4 * n, mass + 5 * n, mass + 6 * n};
   for (int i = 0; i < n; i++) d[i] = st->est_all[i] - st->est_q[i], period[i] = 0.0;
   ga_point p = ga__state_point(&st->now);
@@ -172,7 +172,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
   ga_status status = ga__call(sys, GA__MASS, &p, mass);
   if (!status) status = stiffness_along(st, &st->next, d, small, before);
   if (!status) status = stiffness_along(st, &st->now, d, small, after);
-  if (status) return status < 0 ? status : GA_OK; /* what cannot be evaluated nearby is nothing new */
+  if (status) return status < 0 ? status : GA_OK; /* if it cannot be evaluated nearby, nothing is new */
   for (int i = 0; i < n; i++) change[i] = after[i] - before[i], all_mass[i] = mass[i];
   sum_work(sys, d, change, all_mass);
   int found = 0;
@@ -186,7 +186,7 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period)
     }
   }
   if (found && sys->continuum) found = drop_continua(sys, d, before, after, work, period);
-  for (int i = 0; i < n; i++) /* what is left was stiff already */
+  for (int i = 0; i < n; i++) /* the rest was stiff already */
     if (fabs(before[i]) < st->c1 * small * fabs(mass[i]) || period[i] > 0.0) before[i] = 0.0;
   return found ? drop_turned(st, t, small, period) : GA_OK;
 }

@@ -1,4 +1,4 @@
-/* Systems: creation, sizes, names, and checked calls of the user's functions. */
+/* Systems: creation, sizes, names, and checked calls of the callbacks. */
 #include "core/system.h"
 #include "core/work.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One row per callback: its field, the block of its result, how messages call it. */
+/* One row per callback: its field, the block of its result, its name in messages. */
 typedef struct fn_row {
   size_t offset;
   ga_equation_block block;
@@ -78,7 +78,7 @@ static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
   return GA_OK;
 }
 
-/* A callback is given that another one belongs to. */
+/* Refuses a callback that is given without another one it needs. */
 static ga_status refuse_without(ga_system *sys, const char *given, const char *missing)
 {
   return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_CALLBACK_MISSING,
@@ -242,8 +242,8 @@ static ga_status copy_clusters(ga_system *sys, const int *cluster)
   return GA_OK;
 }
 
-/* The representative of i's set; paths are halved on the way. */
-static int found_in(int *set, int i)
+/* Representative of i's set (union-find with path halving). */
+static int find_set(int *set, int i)
 {
   while (set[i] != i) i = set[i] = set[set[i]];
   return i;
@@ -264,9 +264,9 @@ static ga_status link_velocities(ga_system *sys)
     const int row = sys->row[e] - begin, col = sys->col[e];
     if (row < 0 || row >= end - begin || col >= sys->nv) continue;
     if (!first[row]) first[row] = 1 + col;
-    sys->linked[found_in(sys->linked, col)] = found_in(sys->linked, first[row] - 1);
+    sys->linked[find_set(sys->linked, col)] = find_set(sys->linked, first[row] - 1);
   }
-  for (int i = 0; i < sys->nv; i++) sys->linked[i] = found_in(sys->linked, i);
+  for (int i = 0; i < sys->nv; i++) sys->linked[i] = find_set(sys->linked, i);
   ga__free(sys->ctx, first);
   return GA_OK;
 }
@@ -297,8 +297,8 @@ static ga_status find_continua(ga_system *sys)
   }
   for (int e = 0; e < sys->n_entries; e++)
     if (couples_bodies(sys, e))
-      set[found_in(set, sys->col[e])] = found_in(set, sys->row[e]), coupled[sys->row[e]] = 1;
-  for (int i = 0; i < sys->nv; i++) set[i] = found_in(set, i);
+      set[find_set(set, sys->col[e])] = find_set(set, sys->row[e]), coupled[sys->row[e]] = 1;
+  for (int i = 0; i < sys->nv; i++) set[i] = find_set(set, i);
   for (int i = 0; i < sys->nv; i++)
     if (coupled[i]) coupled[set[i]] = 1;
   for (int i = 0; i < sys->nv; i++) first[i] = coupled[set[i]];
@@ -313,7 +313,7 @@ static ga_status find_continua(ga_system *sys)
 static ga_status make_work(ga_system *sys)
 {
   if (!sys->def.work_create) return GA_OK;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const ga_status status = sys->def.work_create(sys->given_user, sys->ctx, &sys->work);
   if (status && sys->ctx->error.status == GA_OK)
     return ga__refuse(sys->ctx, status, GA_REASON_CALLBACK,
@@ -504,14 +504,15 @@ double ga__max_abs(const double *a, int n, int *where)
   return largest;
 }
 
-ga_status ga__listen(ga_context *ctx)
+ga_status ga__begin_callback(ga_context *ctx)
 {
   const ga_status before = ctx->error.status;
   ctx->error.status = GA_OK;
   return before;
 }
 
-ga_status ga__answer(const ga_system *sys, const char *name, int block, double t, int code, ga_status before)
+ga_status ga__end_callback(const ga_system *sys, const char *name, int block, double t, int code,
+                           ga_status before)
 {
   ga_context *ctx = sys->ctx;
   const int spoke = ctx->error.status != GA_OK;
@@ -529,7 +530,8 @@ ga_status ga__answer(const ga_system *sys, const char *name, int block, double t
   ctx->error.t = t;
   ctx->error.block = block;
   ctx->error.index = -1;
-  if (code > 0 && ctx->starting) return status; /* its own words say all; no step is to blame */
+  if (code > 0 && ctx->starting)
+    return status; /* the callback's own error is complete; it does not depend on a step */
   ga__cut_text(ctx->error.callback, sizeof ctx->error.callback, name);
   ctx->error.code = code;
   return status;
@@ -541,9 +543,9 @@ ga_status ga__call(const ga_system *sys, ga__fn fn, const ga_point *p, double *o
   ga_equation_block block = FN[fn].block;
   int n = sys->size[block];
   if (n == 0) return GA_OK;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = field(&sys->def, fn)(sys->def.user, p, out);
-  const ga_status status = ga__answer(sys, FN[fn].name, (int)block, p->t, code, before);
+  const ga_status status = ga__end_callback(sys, FN[fn].name, (int)block, p->t, code, before);
   if (status) return status;
   int bad = ga__first_bad(out, n);
   if (bad < 0) return GA_OK;
@@ -572,17 +574,17 @@ static ga_status check_inner(const ga_system *sys, const char *callback, const g
 ga_status ga__inner_values(const ga_system *sys, const ga_point *p, double *n)
 {
   if (sys->def.n_inner == 0) return GA_OK;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.inner(sys->def.user, p, n);
-  const ga_status status = ga__answer(sys, "inner", -1, p->t, code, before);
+  const ga_status status = ga__end_callback(sys, "inner", -1, p->t, code, before);
   return status ? status : check_inner(sys, "inner", p, n);
 }
 
 ga_status ga__inner_step(const ga_system *sys, const ga_point *p, const double *dq, double *dn)
 {
   if (sys->def.n_inner == 0) return GA_OK;
-  const ga_status before = ga__listen(sys->ctx);
+  const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.inner_step(sys->def.user, p, dq, dn);
-  const ga_status status = ga__answer(sys, "inner_step", -1, p->t, code, before);
+  const ga_status status = ga__end_callback(sys, "inner_step", -1, p->t, code, before);
   return status ? status : check_inner(sys, "inner_step", p, dn);
 }

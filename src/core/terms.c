@@ -9,7 +9,8 @@
  * out have all terms. */
 #include "core/stepper.h"
 
-/* Steps with all terms, at first and at the most; as many without them show that fewer will do. */
+/* Steps with the complete form, first and at most; as many steps with the reduced form show that it is
+ * sufficient. */
 enum { FIRST_WAIT = 32, LONGEST_WAIT = 4096 };
 
 static int has_choice(const ga_stepper *st)

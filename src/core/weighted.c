@@ -22,10 +22,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps after which the reduced form is tried again when stiff forces have ruled it out. */
+/* Steps after which the reduced form is tried again after stiff forces. */
 #define REDUCED_WAIT 100
 
-/* Which of the family. */
+/* Variants of the family. */
 typedef struct variant {
   int two_sets;      /* 1: ã, λ̃, ψ̃ are unknowns too */
   int by_difference; /* 1: the first dynamic equation is the difference of both, as in (17) */
@@ -36,7 +36,7 @@ static const variant *variant_of(const ga_stepper *st)
   return st->method->variant;
 }
 
-/* Data of the family: vectors that live for one step. */
+/* Data of the family: vectors used within one step. */
 typedef struct weighted {
   double *pt;               /* [nv] ã − a; p is a₁ − a in this family */
   double *lambda_t, *psi_t; /* λ̃, ψ̃ */
@@ -54,7 +54,7 @@ static weighted *own(const ga_stepper *st)
   return st->own;
 }
 
-/* M a as the next step may use it, and as it was one step before: numbers of the family in a state. */
+/* M a for the next step, and of the step before: the family's numbers in a state. */
 static double *mass_of(const ga__state *s)
 {
   return s->own;
@@ -161,14 +161,14 @@ static int extra_size(const ga_stepper *st)
   return st->sys->start[GA_BLOCK_X];
 }
 
-/* Of the constraints of one set, and its multipliers, whose rows and columns begin at `from`. */
+/* The constraints and multipliers of one set, whose rows and columns begin at `from`. */
 static ga__set set_from(const ga_stepper *st, int from)
 {
   int lambda = from + st->sys->start[GA_BLOCK_LAMBDA], psi = from + st->sys->start[GA_BLOCK_PSI];
   return (ga__set){{lambda, psi}, {lambda, psi}, 0};
 }
 
-/* Without states and outputs one small matrix can serve both sets, one after the other. */
+/* Without states and outputs one small matrix serves both sets, one after the other. */
 static int has_reduced(const ga_stepper *st)
 {
   return variant_of(st)->two_sets && !st->opts.full_solve && st->sys->n == st->sys->start[GA_BLOCK_X];
@@ -199,11 +199,11 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
 
 /* ---- A step ---- */
 
-/* The exponent that leads from q to where M is evaluated, c after t. */
+/* The exponent from q to the configuration at t + ch, where M is evaluated. */
 static void lead_exponent(ga_stepper *st, double c)
 {
   const ga_group *g = st->sys->group;
-  double *d = st->exponent, *end = own(st)->v_t; /* set by the first trial */
+  double *d = st->exponent, *end = own(st)->v_t; /* overwritten by the first trial */
   const double *z = st->v_n, *a = st->a_n;
   for (int i = 0; i < st->sys->nv; i++) d[i] = c * z[i];
   if (!st->commutes) return;
@@ -215,7 +215,7 @@ static void lead_exponent(ga_stepper *st, double c)
   ga_group_add_bracket(g, d, c * c / 12.0, z, end);
 }
 
-/* M u at t + ch, see above, into out; the configuration is left in own(st)->q_mass. */
+/* out := M u at t + ch, see above; leaves the configuration in own(st)->q_mass. */
 static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 {
   const ga_system *sys = st->sys;
@@ -229,7 +229,7 @@ static ga_status mass_at(ga_stepper *st, double c, const double *u, double *out)
 }
 
 /* The same configuration again, for another u. */
-static ga_status mass_at_same_place(ga_stepper *st, const double *u, double *out)
+static ga_status mass_at_same_configuration(ga_stepper *st, const double *u, double *out)
 {
   ga_point p = ga__state_point(&st->now);
   p.t += (1.0 + st->alpha) * st->h;
@@ -295,7 +295,7 @@ static ga_status dynamics(ga_stepper *st, double *r, const double *p, const doub
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
   for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = st->a_n[i] + p[i];
-  ga_status status = mass_at_same_place(st, own(st)->factor, r);
+  ga_status status = mass_at_same_configuration(st, own(st)->factor, r);
   ga_point point = ga__state_point(&st->next);
   point.lambda = lambda;
   point.psi = psi;
@@ -313,7 +313,7 @@ static ga_status dynamics_by_difference(ga_stepper *st, double *rt, const double
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
   for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = own(st)->pt[i] - st->p[i];
-  ga_status status = mass_at_same_place(st, own(st)->factor, rt);
+  ga_status status = mass_at_same_configuration(st, own(st)->factor, rt);
   ga_point point = ga__state_point(&st->next);
   ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
   if (!status) status = ga__jacobian(&st->deriv, &point, &J);
@@ -331,8 +331,8 @@ static void scale(double *a, int n, double factor)
   for (int i = 0; i < n; i++) a[i] *= factor;
 }
 
-/* Constraints at the step's end: Φ/(βh²) and k(z̃)/(γh) into rt, (B z + Φ_t)/(γh) and k(z)/(γh) into r; where
- * there is one set of unknowns, Φ and k(z) into r. All with their sign turned. */
+/* Constraints at the end of the step: Φ/(βh²) and k(z̃)/(γh) into rt, (B z + Φ_t)/(γh) and k(z)/(γh) into
+ * r; with one set of unknowns Φ and k(z) into r. All with reversed sign. */
 static ga_status constraints(ga_stepper *st, double *r, double *rt)
 {
   const ga_system *sys = st->sys;
@@ -375,7 +375,7 @@ static ga_status residual(ga_stepper *st)
   return GA_OK;
 }
 
-/* Derivatives at the step's end without M, and M₁₊α where it belongs. */
+/* Derivatives at the end of the step without M, and M₁₊α at its own configuration. */
 static ga_status evaluate(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -387,7 +387,8 @@ static ga_status evaluate(ga_stepper *st)
   unsigned want = GA_WANT_D | GA_WANT_B | (is_reduced(st) ? 0u : GA_WANT_Q) |
                   (variant_of(st)->two_sets && !is_reduced(st) ? GA_WANT_G : 0u);
   ga_jacobian J = {want, s->gamma * st->h, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
-  ga_jacobian JM = {GA_WANT_D, 0.0, 1.0, own(st)->M, st->jacobian_Q, st->jacobian_G}; /* Q and G as scratch */
+  ga_jacobian JM = {GA_WANT_D,      0.0,           1.0, own(st)->M,
+                    st->jacobian_Q, st->jacobian_G}; /* Q and G as work space */
   ga_status status = ga__jacobian(&st->deriv, &pm, &JM);
   if (!status) status = ga__jacobian(&st->deriv, &p, &J);
   st->stats.jacobians += 2;
@@ -400,7 +401,8 @@ static ga_status prepare(ga_stepper *st)
   const ga_scheme *s = &st->opts.scheme;
   double h = st->h, f = 1.0 - s->alpha_f, bh2 = s->beta * h * h;
   ga__factor_state *now = &st->factors.now;
-  if (is_reduced(st) && now->valid && now->age == 0) { /* fresh, and still too slow: the forces are stiff */
+  if (is_reduced(st) && now->valid &&
+      now->age == 0) { /* new factors, and still too slow: the forces are stiff */
     now->choice = (ga__choice){GA__COMPLETE, REDUCED_WAIT, 0, 0};
     st->factors.form_changed = 1;
     return GA_OK;
@@ -418,11 +420,11 @@ static ga_status prepare(ga_stepper *st)
   ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
   const double rate = now->rate;
   status = ga__factor(st);
-  if (is_reduced(st)) now->rate = rate; /* the reduced form contracts alike whenever it is made */
+  if (is_reduced(st)) now->rate = rate; /* the contraction of the reduced form does not depend on its age */
   return status;
 }
 
-/* By the reduced form one set after the other. */
+/* With the reduced form one set after the other. */
 static ga_status solve(ga_stepper *st)
 {
   ga__null *null = &st->red.null;
@@ -433,7 +435,7 @@ static ga_status solve(ga_stepper *st)
              : ga__assembly_solve_squares(&m->assembly, m->lu, null, null, st->r + st->sys->n);
 }
 
-/* λ̃ and ψ̃ live for one step only and are not weighed; ã counts by the position it gives. */
+/* λ̃ and ψ̃ belong to one step only and do not count; ã counts by its effect on positions. */
 static ga__measure weigh(const ga_stepper *st, int *worst)
 {
   const ga_system *sys = st->sys;
@@ -512,7 +514,7 @@ static void update(ga_stepper *st)
 /* M₁₊α a₁ is what the next step may use as M_α a. */
 static ga_status accept(ga_stepper *st)
 {
-  return mass_at_same_place(st, st->next.a, mass_of(&st->next));
+  return mass_at_same_configuration(st, st->next.a, mass_of(&st->next));
 }
 
 static int row_of(const ga_stepper *st, int column)
@@ -542,7 +544,7 @@ static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, 
   return status;
 }
 
-/* d := 0 in the coordinates of rotations, where M is not taken from a straight line. */
+/* d := 0 in the coordinates of rotations, where M is not extrapolated. */
 static void without_rotations(const ga_stepper *st, double *d)
 {
   const ga_group *g = st->sys->group;

@@ -1,5 +1,4 @@
-/* Errors over their tolerances, and by how much a step size follows them: for the simulator, the follower and
- * edges of the motion. */
+/* Weighted errors, and limits of step size changes: for the simulator, the follower and edges. */
 #ifndef GALPHA_CORE_WEIGHTS_H
 #define GALPHA_CORE_WEIGHTS_H
 
@@ -7,8 +6,8 @@
 
 #include <math.h>
 
-/* A new size is SAFETY of what the error asks for, within [SHRINK, GROW] of the last one; where Newton's
- * iteration failed it is AFTER_FAILURE of it. */
+/* A new size is SAFETY times the size for an error of 1, within [SHRINK, GROW] of the last one; after a
+ * failure of Newton's iteration AFTER_FAILURE of it. */
 #define GA__SAFETY 0.9
 #define GA__SHRINK 0.2
 #define GA__GROW 2.0
@@ -23,10 +22,10 @@ static inline double ga__tolerance_x(const ga_simulate_opts *o, double x)
   return o->atol_x + o->rtol_x * fabs(x);
 }
 
-/* Errors weighed so far. */
+/* Accumulated weighted errors. */
 typedef struct ga__tally {
-  double largest; /* over its tolerance; NaN where one was */
-  int worst;      /* which one; n_v and beyond: states */
+  double largest; /* largest error over tolerance; NaN if one was NaN */
+  int worst;      /* its index; n_v and beyond: states */
   double squares, count;
 } ga__tally;
 
@@ -42,7 +41,7 @@ static inline void ga__tally_add(ga__tally *t, double error, double tolerance, i
   }
 }
 
-/* Errors e[nv] of positions, and e[n_x] of states, at the present state; room[nv] is work space. */
+/* Errors e[nv] of positions, and e[n_x] of states, at the current state; room[nv] is work space. */
 static inline void ga__tally_q(ga__tally *t, const ga_simulate_opts *o, const ga_stepper *st, const double *e,
                                double *room)
 {

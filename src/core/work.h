@@ -4,7 +4,8 @@
 
 #include "galpha/core.h"
 
-/* What callbacks get of the system itself, and of a stepper: as made by ga_system_def.work_create. */
+/* The work space passed to callbacks by the system itself, and by a stepper, from
+ * ga_system_def.work_create. */
 void *ga__system_work(const ga_system *sys);
 void *ga__stepper_work(const ga_stepper *st);
 ga_context *ga__stepper_context(const ga_stepper *st);
