@@ -505,8 +505,8 @@ static ga_status settle_multipliers(ga_equilibrium *eq)
   return status;
 }
 
-/* Largest of the forces that balance each other, and what their rounding may be: of multipliers, outputs and
- * the load in eq->d, and of the stiffness times a tiny move. */
+/* Rounding of the forces in balance: of multipliers, outputs and the load, and of the stiffness times a
+ * tiny move. */
 static double force_rounding(const ga_equilibrium *eq)
 {
   const ga_sparse *W = eq->W;

@@ -1,5 +1,4 @@
-/* Equilibria: what their files share (equilibrium.c, equilibrium_newton.c, equilibrium_relax.c,
- * equilibrium_path.c, equilibrium_stability.c, equilibrium_buckling.c). */
+/* Internals of equilibria */
 #ifndef GALPHA_CORE_EQUILIBRIUM_H
 #define GALPHA_CORE_EQUILIBRIUM_H
 
@@ -39,7 +38,7 @@ struct ga_equilibrium {
 
   double *block; /* of all numbers below */
   double t;
-  ga__balance start, now, trial, kept, last; /* z0; the iterate; where it may go; two that are kept */
+  ga__balance start, now, trial, kept, last; /* z0; the iterate; the trial; two saved ones */
   double *out_of_balance;                    /* [n] r(z0, 0) in the rows of V and X, 0 elsewhere */
   double *zero;                              /* [nv + n_x + n_lambda] */
   double *scale;                             /* [nv] scales of moves: 1 rad, or the extent of the system */

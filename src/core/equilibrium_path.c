@@ -301,7 +301,7 @@ static ga_status advance(ga_equilibrium *eq, arc *at, double least, int *done)
   return ga__show_load(eq, iterations, &next.stiffness);
 }
 
-/* Where the first equation without a direction is. */
+/* Reports the first equation without a tangent. */
 ga_status ga__refuse_no_tangent(ga_equilibrium *eq)
 {
   ga__stiffness s;

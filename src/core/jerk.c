@@ -97,8 +97,6 @@ ga_status ga__start_jerk_change(ga_stepper *st, double h, double *change)
   return GA_OK;
 }
 
-/* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form settles at, h²
- * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
 ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out)
 {
   const ga_system *sys = st->sys;

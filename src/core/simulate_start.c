@@ -21,8 +21,6 @@ static int is_too_fast(const ga_simulator *sim, const ga_start_opts *s, const ga
   return sim->opts.fixed_h > 0.0 && s->shift_a && r->jerk_change > FAST;
 }
 
-/* Starts the stepper at (t, q, v, x); the size of the first step is chosen on the way unless it is given, and
- * smaller where the equations cannot be evaluated at its end. */
 ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, const double *q, const double *v,
                                 const double *x, const double *lambda, const double *psi,
                                 ga_start_report *report)

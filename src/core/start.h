@@ -43,8 +43,8 @@ ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward);
 /* |h ∂vdot/∂v w + h² ∂vdot/∂q w|/|w|, w the jerk: by how much it changes within a step. Large where a damped
  * or stiff motion is too fast for steps of h, and has a part in the jerk. next is lost. */
 ga_status ga__start_jerk_change(ga_stepper *st, double h, double *change);
-/* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form settles at, h²
- * B r in the papers' words. The commutator term takes the bracket out. B is that of the present state. */
+/* B(−κh² vddot + h²[v,vdot]/12) into out[n_lambda]: the normal part of v that the index-3 form converges
+ * to, h² B r in the papers. The commutator term removes the bracket. B belongs to the current state. */
 ga_status ga__start_normal_offset(ga_stepper *st, double kappa_h2, double h2, double *out);
 
 /* -- Reports of a start (start_report.c) -- */

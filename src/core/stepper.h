@@ -88,12 +88,11 @@ struct ga_stepper {
       *saddle_rhs; /* [n] residuals of all equations: right-hand side of a saddle system, then its solution */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
   ga__again again;
-  int steps_adapt; /* 1: error control chooses steps, a start need not ask whether they are too long */
-  int provisional; /* 1: the next start serves to choose h alone, and no step follows on it */
-  ga_status
-      fell_back;   /* > 0: outputs from before could not be evaluated or did not do, and others were taken */
-  double *begin_y; /* [n_y] outputs before a start that is made again */
-  double *scratch_y; /* [n_y] work space */
+  int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
+  int provisional;     /* 1: the next start only serves to choose h; no step follows */
+  ga_status fell_back; /* > 0: the former outputs failed as a guess, and others were used */
+  double *begin_y;     /* [n_y] outputs before a restart */
+  double *scratch_y;   /* [n_y] work space */
 };
 
 /* -- State (stepper.c) -- */
