@@ -557,6 +557,12 @@ GA_API ga_reduction_opts ga_reduction_defaults(void);
 /* opts may be NULL: the defaults. */
 GA_API ga_status ga_modal_body_create(ga_context *ctx, const ga_mesh *mesh, const ga_reduction_opts *opts,
                                       ga_modal_body **out);
+/* From the matrices that a beam's elements have where it is not loaded, in the frame of its first section.
+ * Interface nodes are at[n_interface] [m] along its axis. The beam's place, motion, loads and damping are not
+ * looked at. */
+GA_API ga_status ga_modal_body_create_beam(ga_context *ctx, const ga_beam_def *beam, int n_interface,
+                                           const double *at, const char *const *name,
+                                           const ga_reduction_opts *opts, ga_modal_body **out);
 GA_API void ga_modal_body_destroy(ga_modal_body **body);
 GA_API int ga_modal_body_n_modes(const ga_modal_body *body);
 /* [Hz] of the free body, from the lowest on; NaN: there is no mode i. */

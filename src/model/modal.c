@@ -1,4 +1,5 @@
 /* Parts of type modal: their files, their interface nodes and their reduction. */
+#include "model/fields.h"
 #include "model/format.h"
 #include "model/mesh.h"
 
@@ -12,10 +13,16 @@ static const ga__extra EXTRA[] = {
     {"mass_matrix", "text", "file with the mass matrix, in the format of Matrix Market (.mtx),"},
     {"stiffness_matrix", "text", "file with the stiffness matrix, and"},
     {"nodes", "text", "file with the positions of nodes: an array of three columns"},
+    {"beam", "beam",
+     "instead of files: a map with the keys of a beam's length or ends, curvature, elements and section, "
+     "whose "
+     "matrices are reduced"},
     {"interface", "interface",
      "nodes that joints and forces can be attached to: `{root: 1, tip: 21}`, nodes counted from 1; the "
      "markers "
-     "are `name.root`, `name.tip`. A file of HDF5 may have its own"},
+     "are `name.root`, `name.tip`. Of a beam: places along its axis, `{root: 0, tip: 1 m}`. A file of HDF5 "
+     "may "
+     "have its own"},
     {"reduction", "text",
      "`craig_bampton` (default): static shapes of displaced interface nodes and modes with these held; or "
      "`free`: "
@@ -274,6 +281,51 @@ static int read_options(modal_read *m)
   return good;
 }
 
+/* ---- Beams ---- */
+
+static int read_places(modal_read *m, double *at, const char **name)
+{
+  size_t before = 0;
+  ga__reading *r = m->reader->r;
+  const ga__tree *tree = enter(m, "interface", &before);
+  int good = !tree || ga__expect_map(r, tree);
+  for (int i = 0; good && tree && i < tree->n; i++) {
+    const size_t inner = ga__messages_enter(r->messages, tree->child[i]->key);
+    tree->child[i]->used = 1;
+    good = ga__value_number(r, tree->child[i], "m", &at[i]);
+    name[i] = tree->child[i]->key;
+    leave(m, inner);
+  }
+  if (tree) leave(m, before);
+  return good;
+}
+
+static const ga_modal_body *keep_body(modal_read *m, ga_status status, ga_modal_body *body);
+
+/* The beam as a part of its own has it, without name and type. */
+static const ga_modal_body *reduce_beam(modal_read *m, ga__tree *beam)
+{
+  ga__reader *reader = m->reader;
+  const ga__part_type *kind = ga__part_type_of(GA__PART_BEAM);
+  const ga__tree *interface = ga__map_peek(m->named->tree, "interface");
+  const int n = interface && interface->kind == GA__TREE_MAP ? interface->n : 0;
+  ga__owner owner = {.type_key = "type", .kind = -1};
+  ga_beam_def def;
+  ga_modal_body *body = NULL;
+  double *at = ga__room(reader, (size_t)n + 1, sizeof *at);
+  const char **name = ga__room(reader, (size_t)n + 1, sizeof *name);
+  if (!at || !name || !ga__expect_map(reader->r, beam)) return NULL;
+  kind->defaults(&def);
+  const size_t before = ga__messages_enter(reader->r->messages, "beam");
+  int good = ga__read_fields(reader, beam, kind->n_fields - 1, kind->fields + 1, &owner, &def);
+  ga__finish_keys(reader, beam, kind->n_fields - 1, kind->fields + 1, &owner, 0, NULL);
+  leave(m, before);
+  good &= read_places(m, at, name);
+  if (!good || reader->r->failed) return NULL;
+  const ga_status status = ga_modal_body_create_beam(reader->r->ctx, &def, n, at, name, &m->opts, &body);
+  return keep_body(m, status, body);
+}
+
 static void release_body(void *thing)
 {
   ga_modal_body *body = thing;
@@ -310,22 +362,51 @@ static const ga_modal_body *reduce(modal_read *m)
                         .recovery = d->recovery,
                         .recovered_name = (const char *const *)d->recovered_name};
   const ga_status status = ga_modal_body_create(reader->r->ctx, &mesh, &m->opts, &body);
+  return keep_body(m, status, body);
+}
+
+/* Reports what was refused, or hands the body to the reader. */
+static const ga_modal_body *keep_body(modal_read *m, ga_status status, ga_modal_body *body)
+{
+  ga__reader *reader = m->reader;
   if (status == GA_ERR_MEMORY) reader->r->failed = 1;
   if (status && status != GA_ERR_MEMORY) {
     const ga_error *error = &reader->r->ctx->error;
     const ga__tree *value = error->field[0] ? ga__map_peek(m->named->tree, key_of(error->field)) : NULL;
     if (!value) value = ga__map_peek(m->named->tree, "file");
+    if (!value) value = ga__map_peek(m->named->tree, "beam");
     ga__report_found(reader->r->messages, value ? value->at : m->named->tree->key_at, error);
   }
   if (status) return NULL;
   return ga__keep(reader, body, release_body) ? body : NULL;
 }
 
+/* Files that are given beside a beam are reported. */
+static int is_without_files(modal_read *m)
+{
+  static const char *const also[] = {"file", "mass_matrix", "stiffness_matrix", "nodes"};
+  int good = 1;
+  for (size_t i = 0; i < sizeof also / sizeof *also; i++) {
+    const ga__tree *other = ga__map_peek(m->named->tree, also[i]);
+    if (!other) continue;
+    ga__report_error(m->reader->r->messages, other->key_at, GA_REASON_BOTH_GIVEN,
+                     &(ga__facts){.name = "beam", .other = also[i]});
+    good = 0;
+  }
+  return good;
+}
+
 const ga_modal_body *ga__read_modal(ga__reader *reader, ga__named *named)
 {
   modal_read m = {.reader = reader, .named = named};
   if (named->modal) return named->modal; /* another round */
-  const int options = read_options(&m), files = read_files(&m);
+  ga__tree *beam = ga__map_get(named->tree, "beam");
+  const int options = read_options(&m);
+  if (beam) {
+    const int good = is_without_files(&m) && options;
+    return named->modal = good ? reduce_beam(&m, beam) : NULL;
+  }
+  const int files = read_files(&m);
   const int good = files && read_interface(&m) && options && !reader->r->failed;
   const ga_modal_body *body = good ? reduce(&m) : NULL;
   ga__mesh_data_free(&m.data);

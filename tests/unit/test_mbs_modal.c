@@ -820,6 +820,139 @@ static void wrong_places_are_refused(void **state)
   ga_context_destroy(&ctx);
 }
 
+/* ---- Beams ---- */
+
+static ga_beam_def test_beam(void)
+{
+  ga_beam_def d = ga_beam_defaults();
+  d.name = "arm", d.length = 1, d.elements = 6, d.section = GA_SECTION_RECTANGLE;
+  d.width = 0.02, d.height = 0.01, d.young = 70e9, d.poisson = 0.33, d.density = 2700;
+  return d;
+}
+
+static const double ENDS[2] = {0, 1};
+static const char *const END_NAMES[2] = {"root", "end"};
+
+static ga_modal_body *reduce_beam(ga_context *ctx, ga_reduction_kind kind, int modes)
+{
+  const ga_beam_def d = test_beam();
+  ga_reduction_opts o = ga_reduction_defaults();
+  ga_modal_body *body = NULL;
+  o.kind = kind, o.modes = modes;
+  assert_status(ctx, ga_modal_body_create_beam(ctx, &d, 2, ENDS, END_NAMES, &o, &body), GA_OK);
+  return body;
+}
+
+/* Mass, inertia and frequencies of a slender beam are those of closed forms. */
+static void beams_are_reduced(void **state)
+{
+  static const double root[3] = {4.730040744862704, 7.853204624095838, 10.99560783800167};
+  ga_context *ctx = open_context();
+  ga_modal_body *body = reduce_beam(ctx, GA_REDUCTION_FREE, 8);
+  double mass, centre[3], J[6];
+  (void)state;
+  assert_int_equal(ga_modal_body_inertia(body, &mass, centre, J), GA_OK);
+  assert_near(mass, 0.54, 1e-12, "mass");
+  assert_near(centre[0], 0.5, 1e-12, "centre");
+  assert_near(J[0], 0.54 * (0.02 * 0.02 + 0.01 * 0.01) / 12, 1e-9, "Jxx");
+  assert_near(J[1] / (0.54 * (1 + 0.01 * 0.01) / 12), 1, 5e-3, "Jyy"); /* rotary inertia of halves at nodes */
+  for (int i = 0; i < 2; i++) { /* bending about y, the weak axis, comes first, third is the second of it */
+    const double w = root[i] * root[i] * sqrt(70e9 * 0.02 * 1e-6 / 12 / 0.54);
+    assert_near(sqrt(body->lambda[i == 0 ? 0 : 2]) / w, 1, 6e-3, "frequency of bending");
+  }
+  ga_modal_body_destroy(&body);
+  ga_context_destroy(&ctx);
+  assert_int_equal(rig_memory.live, 0);
+}
+
+/* A pendulum of a beam, or of the same reduced: the tip after T = 0.05 s. */
+static void run_beam(const ga_modal_body *body, double tip[3], double *deflection)
+{
+  static const char *const END[3] = {"arm.end.x", "arm.end.y", "arm.end.z"};
+  const double about[3] = {1, 0, 0};
+  shop s = shop_open(GA_FORM_SPACE, -9.81);
+  ga_joint_def hinge = ga_joint_defaults();
+  ga_marker_def anchor = ga_marker_defaults(), root = ga_marker_defaults();
+  if (body) {
+    ga_modal_def d = ga_modal_defaults();
+    d.name = "arm", d.body = body;
+    SHOP_ADD(&s, modal, &d);
+  } else {
+    const ga_beam_def d = test_beam();
+    SHOP_ADD(&s, beam, &d);
+  }
+  anchor.name = "anchor", anchor.body = "ground";
+  assert_int_equal(ga_rotation_axis_angle(s.ctx, about, 0.5 * 3.14159265358979, anchor.pose.rotation), GA_OK);
+  root = anchor;
+  root.name = "root", root.body = body ? "arm.root" : "arm";
+  SHOP_ADD(&s, marker, &anchor);
+  SHOP_ADD(&s, marker, &root);
+  hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "anchor", hinge.b = "root";
+  SHOP_ADD(&s, joint, &hinge);
+  const ga_state *at = run(&s, 0.05, 500);
+  for (int i = 0; i < 3; i++) tip[i] = shop_signal(&s, at, END[i]);
+  if (body) *deflection = fabs(shop_signal(&s, at, "arm.end.displacement_z"));
+  shop_close(&s);
+}
+
+/* Reduced, a beam moves as it does itself; with more modes it comes closer. */
+static void reduced_beams_move_as_beams(void **state)
+{
+  static const int modes[3] = {0, 2, 8};
+  double full[3], tip[3], off[3], deflection = 0;
+  (void)state;
+  run_beam(NULL, full, NULL);
+  for (int k = 0; k < 3; k++) {
+    ga_context *ctx = open_context();
+    ga_modal_body *body = reduce_beam(ctx, GA_REDUCTION_CRAIG_BAMPTON, modes[k]);
+    const rig_heap kept = rig_memory;
+    run_beam(body, tip, &deflection);
+    off[k] = distance(full, tip);
+    rig_memory = kept;
+    ga_modal_body_destroy(&body);
+    ga_context_destroy(&ctx);
+  }
+  assert_true(off[1] < 0.3 * off[0] && off[2] < 0.1 * off[1]);
+  assert_true(off[2] < 0.01 * deflection);
+}
+
+/* What a beam refuses, and where its interface may be. */
+static void wrong_beams_are_refused(void **state)
+{
+  ga_context *ctx = open_context();
+  ga_beam_def d = test_beam();
+  ga_modal_body *body = NULL;
+  const double beyond[2] = {0, 1.5};
+  (void)state;
+  assert_status(ctx, ga_modal_body_create_beam(ctx, &d, 2, beyond, END_NAMES, NULL, &body), GA_ERR_ARGUMENT);
+  assert_says(ctx, "goes from 0 to 1 m");
+  d.young = 0;
+  assert_status(ctx, ga_modal_body_create_beam(ctx, &d, 2, ENDS, END_NAMES, NULL, &body), GA_ERR_ARGUMENT);
+  assert_says(ctx, "young");
+  assert_null(body);
+  ga_context_destroy(&ctx);
+  assert_int_equal(rig_memory.live, 0);
+}
+
+static void memory_for_beams_may_fail(void **state)
+{
+  ga_context *ctx = open_context();
+  const ga_beam_def d = test_beam();
+  (void)state;
+  for (long n = 1, failed = 1; failed; n += rig_brief() ? 37 : 5) {
+    ga_modal_body *body = NULL;
+    const long live = rig_memory.live;
+    rig_memory.fail_at = rig_memory.count + n;
+    const ga_status status = ga_modal_body_create_beam(ctx, &d, 2, ENDS, END_NAMES, NULL, &body);
+    failed = rig_memory.count >= rig_memory.fail_at;
+    rig_memory.fail_at = 0;
+    assert_int_equal(status, failed ? GA_ERR_MEMORY : GA_OK);
+    ga_modal_body_destroy(&body);
+    assert_int_equal(rig_memory.live, live);
+  }
+  ga_context_destroy(&ctx);
+}
+
 static ga_modal_body *failing_body;
 static shop failing_arm(void)
 {
@@ -867,6 +1000,10 @@ int main(void)
       cmocka_unit_test(bad_meshes_are_refused),
       cmocka_unit_test(wrong_places_are_refused),
       cmocka_unit_test(memory_may_fail),
+      cmocka_unit_test(beams_are_reduced),
+      cmocka_unit_test(reduced_beams_move_as_beams),
+      cmocka_unit_test(wrong_beams_are_refused),
+      cmocka_unit_test(memory_for_beams_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -628,6 +628,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_line_load, (P(draft), P(&line_load_def_))) \
   STATUS(ga_machine_add_modal, (P(draft), P(&modal_def_))) \
   STATUS(ga_modal_body_create, (P(ctx), P(&mesh_), FINE(&reduction_opts_), P(&none.modal_body))) \
+  STATUS(ga_modal_body_create_beam, (P(ctx), P(&beam_def_), 1, P(numbers), P(names), FINE(&reduction_opts_), P(&none.modal_body))) \
   VOID(ga_modal_body_destroy, (P(&none.modal_body))) \
   VALUE(ga_modal_body_n_modes, (P(&modal_body_))) \
   VALUE(ga_modal_body_frequency, (P(&modal_body_), 0)) \
