@@ -277,7 +277,6 @@ GA_API const char *ga_version(void);
   X(GA_REASON_NO_MODES, "a modal body without modes")                                                        \
   X(GA_REASON_NO_INTERFACE, "a marker on a modal body without interface nodes")                              \
   X(GA_REASON_OFF_INTERFACE, "a marker on a modal body is not at an interface node")                         \
-  X(GA_REASON_FAST_SPIN, "a modal body spins so fast that stresses stiffen it")                              \
   X(GA_REASON_FLOATING_FRAME, "something is attached to a floating frame")                                   \
   /* model files: values */                                                                                  \
   X(GA_REASON_WRONG_FORM, "a value has the wrong form: list, map, text or nothing")                          \

@@ -678,7 +678,8 @@ typedef struct ga_pull {
 } ga_pull;
 GA_API int ga_meter_n_pulls(const ga_meter *meter); /* parts with forces of the wrong sign */
 GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
-/* In words, a line for each, and one for each angle of a bushing that has passed half a turn in space;
+/* In words, a line for each, and one for each angle of a bushing that has passed half a turn in space,
+ * one for each modal body that turned so fast that its stiffness is not right;
  * returns the length it needs, as snprintf does. */
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */

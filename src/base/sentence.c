@@ -466,9 +466,6 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_OFF_INTERFACE] = {"its {field} is not that of an interface node of '{name}': the nearest is "
                                  "{0.3} away, '{other}', which markers can be fixed to",
                                  NULL},
-    [GA_REASON_FAST_SPIN] = {"it starts to spin with {0.3}, and its first mode has {1.3}: that stresses of "
-                             "the spin stiffen it is not included, as it is in beams",
-                             NULL},
     [GA_REASON_FLOATING_FRAME] = {"{field} is '{name}', whose own frame floats and is no place on it; its "
                                   "interface nodes are markers, '{name}.' and their names",
                                   NULL},

@@ -81,6 +81,19 @@ typedef struct ga__unilateral_record { /* history in a run */
   double since, worst, worst_t; /* wrong sign: first time, largest force, its time; worst 0: never */
 } ga__unilateral_record;
 
+/* A speed of rotation |ω| beyond which a part is not what it is computed as. */
+typedef struct ga__spin_limit {
+  int v;               /* first of the three velocities ω */
+  double limit;        /* [rad/s] */
+  const char *neglect; /* in words: what is neglected, and what to do */
+} ga__spin_limit;
+
+typedef struct ga__spin_record { /* history in a run */
+  int part;
+  ga__spin_limit spin;
+  double since, worst, worst_t; /* worst 0: always below the limit */
+} ga__spin_record;
+
 /* Where breaks are searched: a function of time, an expression or a block. One of the first three is set. */
 typedef struct ga__break_site {
   const ga_function *function;
@@ -173,6 +186,7 @@ struct ga__element_type {
    * that `powers` computes. */
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
+  int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
   /* -- The start; from the definition of the part -- */
   int (*has_initial_values)(const ga__part *part, int rate);    /* 1: of a coordinate; rate 1: of its rate */

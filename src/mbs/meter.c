@@ -221,6 +221,49 @@ ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out)
   return GA_OK;
 }
 
+/* ---- Limits of spin ---- */
+
+/* Fills list; NULL: only counts them. */
+static int list_spin_limits(const ga__mbs_model *b, ga__spin_record *list)
+{
+  int n = 0;
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    ga__spin_limit spin;
+    if (!el->type->spin_limit || !el->type->spin_limit(b, el, &spin)) continue;
+    if (list) list[n] = (ga__spin_record){.part = el->part, .spin = spin};
+    n++;
+  }
+  return n;
+}
+
+static void check_spin_limits(ga_meter *meter, const ga_state *s)
+{
+  for (int i = 0; i < meter->n_spin_limits; i++) {
+    ga__spin_record *o = &meter->spin_limit[i];
+    const double *w = s->v + o->spin.v, size = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    if (!(size > o->worst) || !(size > o->spin.limit)) continue;
+    if (o->worst == 0.0) o->since = s->t;
+    o->worst = size;
+    o->worst_t = s->t;
+  }
+}
+
+static void write_spins(ga__writer *w, const ga_meter *meter)
+{
+  for (int i = 0; i < meter->n_spin_limits; i++) {
+    const ga__spin_record *o = &meter->spin_limit[i];
+    const ga__part *part = &meter->m->part[o->part];
+    if (!(o->worst > 0.0)) continue;
+    ga__write(
+        w,
+        "%s '%s' turns faster than %.3g rad/s, at t = %.6g s for the first time, most at t = %.6g s with "
+        "%.4g rad/s: %s\n",
+        ga__part_text(part->kind), part->name, o->spin.limit, o->since, o->worst_t, o->worst,
+        o->spin.neglect);
+  }
+}
+
 /* One line for each limited angle that went beyond half a turn, where its value jumps to the other side. */
 static void write_turned_over(ga__writer *w, const ga_meter *meter)
 {
@@ -252,6 +295,7 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
         ga__part_text(part->kind), part->name, o->way.does, o->since, o->worst_t, o->worst, o->way.would);
   }
   if (meter) write_turned_over(&w, meter);
+  if (meter) write_spins(&w, meter);
   return (int)w.used;
 }
 
@@ -275,16 +319,19 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
   meter->n_unilateral = list_unilateral(m->model, NULL);
   meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
+  meter->n_spin_limits = list_spin_limits(m->model, NULL);
+  meter->spin_limit = ga__alloc(ctx, (size_t)meter->n_spin_limits, sizeof *meter->spin_limit);
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
   if (status || !meter->angle || !meter->work_term || !meter->spin || !meter->unilateral ||
-      !meter->v_before) {
+      !meter->spin_limit || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
   list_work(m->model, meter, 1);
   list_unilateral(m->model, meter->unilateral);
+  list_spin_limits(m->model, meter->spin_limit);
   list_turning(m->model, meter);
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
@@ -302,6 +349,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->work_term);
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->unilateral);
+  ga__free(ctx, (*meter)->spin_limit);
   ga__free(ctx, (*meter)->v_before);
   ga__workspace_destroy((*meter)->work);
   ga__free(ctx, *meter);
@@ -391,6 +439,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   meter->fastest = fastest_at(meter, s->v);
   list_unilateral(meter->m->model, meter->unilateral);
   check_unilateral(meter, s);
+  list_spin_limits(meter->m->model, meter->spin_limit);
+  check_spin_limits(meter, s);
   keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
@@ -460,12 +510,13 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
   meter->t = s->t;
   keep_velocities(meter, s);
   if (meter->n_unilateral > 0) check_unilateral(meter, s);
+  if (meter->n_spin_limits > 0) check_spin_limits(meter, s);
   return GA_OK;
 }
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 9, N_SAVED_UNILATERAL = 4 };
+enum { N_SAVED = 9, N_SAVED_UNILATERAL = 4, N_SAVED_SPIN = 3 };
 
 static size_t first_unilateral(const ga_meter *meter)
 {
@@ -475,7 +526,7 @@ static size_t first_unilateral(const ga_meter *meter)
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
   return meter ? first_unilateral(meter) + N_SAVED_UNILATERAL * (size_t)meter->n_unilateral +
-                     (size_t)meter->n_impact
+                     N_SAVED_SPIN * (size_t)meter->n_spin_limits + (size_t)meter->n_impact
                : 0;
 }
 
@@ -490,6 +541,10 @@ void ga_meter_save(const ga_meter *meter, double *saved)
   for (int i = 0; i < meter->n_unilateral; i++, saved += N_SAVED_UNILATERAL) {
     const ga__unilateral_record *o = &meter->unilateral[i];
     saved[0] = o->most, saved[1] = o->since, saved[2] = o->worst, saved[3] = o->worst_t;
+  }
+  for (int i = 0; i < meter->n_spin_limits; i++, saved += N_SAVED_SPIN) {
+    const ga__spin_record *o = &meter->spin_limit[i];
+    saved[0] = o->since, saved[1] = o->worst, saved[2] = o->worst_t;
   }
   if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
 }
@@ -521,6 +576,10 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   for (int i = 0; i < meter->n_unilateral; i++, saved += N_SAVED_UNILATERAL) {
     ga__unilateral_record *o = &meter->unilateral[i];
     o->most = saved[0], o->since = saved[1], o->worst = saved[2], o->worst_t = saved[3];
+  }
+  for (int i = 0; i < meter->n_spin_limits; i++, saved += N_SAVED_SPIN) {
+    ga__spin_record *o = &meter->spin_limit[i];
+    o->since = saved[0], o->worst = saved[1], o->worst_t = saved[2];
   }
   if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);
   return GA_OK;

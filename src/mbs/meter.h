@@ -10,6 +10,8 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   int n_work_terms, n_spin; /* lengths of work_term and spin */
   int n_unilateral;
   ga__unilateral_record *unilateral;
+  int n_spin_limits;
+  ga__spin_record *spin_limit;
   double t, dissipated, input;
   double lost, in;          /* [W] at t */
   double moved;             /* [rad] bound of the change of any counted angle since it was evaluated */
