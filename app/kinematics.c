@@ -7,12 +7,21 @@
 
 enum { RECORDS = 500 }; /* where neither the model nor an option gives the time between them */
 
+/* The force that a prescribed motion needs. */
+typedef struct needed_force {
+  int index;        /* of the signal; −1: there is none */
+  double low, high; /* its range */
+} needed_force;
+
 typedef struct analysis {
   app_runner run;
   ga_kinematics *k;
   double t_from;       /* [s] where bodies are placed by the model; not later than the first record */
   double phi, phi_dot; /* largest residuals of constraints */
   int recorded;        /* 1: the present state is in the file */
+  needed_force need[GA_MOST_PRESCRIBED];
+  long jumps;        /* of accelerations */
+  double first_jump; /* [s] */
 } analysis;
 
 /* ---- Records ---- */
@@ -31,9 +40,26 @@ static ga_status count(analysis *a)
   double phi = 0.0, phi_dot = 0.0;
   r->metered = 1;
   a->recorded = 0;
+  const ga_jump_side side = ga_kinematics_jump(a->k);
+  if (side == GA_JUMP_AFTER && a->jumps++ == 0) a->first_jump = s->t;
   if (!status && !ga_stepper_constraint_residuals(r->s.stepper, &phi, &phi_dot, NULL)) {
     a->phi = larger(a->phi, phi);
     a->phi_dot = larger(a->phi_dot, phi_dot);
+  }
+  return status;
+}
+
+static ga_status note_forces(analysis *a)
+{
+  const app_task *s = &a->run.s;
+  ga_status status = GA_OK;
+  for (int i = 0; i < s->prescribed.n && !status; i++) {
+    needed_force *n = &a->need[i];
+    double value;
+    if (n->index < 0) continue;
+    status = ga_machine_signals(s->machine, a->run.meter, ga_kinematics_state(a->k), 1, &n->index, &value);
+    n->low = fmin(n->low, value);
+    n->high = fmax(n->high, value);
   }
   return status;
 }
@@ -45,6 +71,7 @@ static ga_status record(analysis *a, double t)
   if (a->recorded) return GA_OK;
   a->recorded = 1;
   r->written = app_record_values(r, ga_kinematics_state(a->k));
+  if (!r->written) r->written = note_forces(a);
   if (!r->written && !app_record_is_finite(r, t)) r->written = GA_ERR_NAN;
   if (!r->written && !r->recorder) r->written = app_record_open(r, 0);
   if (!r->written) r->written = ga_recorder_add(r->recorder, t, r->values);
@@ -52,6 +79,17 @@ static ga_status record(analysis *a, double t)
 }
 
 /* ---- The motion ---- */
+
+static void find_forces(analysis *a)
+{
+  const app_task *s = &a->run.s;
+  for (int i = 0; i < s->prescribed.n; i++) {
+    const char *drive = ga_model_prescribed_by(s->model, i);
+    char name[256];
+    snprintf(name, sizeof name, "%s.force", drive ? drive : "");
+    a->need[i] = (needed_force){drive ? ga_machine_find_signal(s->machine, name) : -1, HUGE_VAL, -HUGE_VAL};
+  }
+}
 
 static ga_status begin(analysis *a)
 {
@@ -127,6 +165,11 @@ static void print_report(const analysis *a, long records, double seconds)
            "s\n",
            a->phi, a->phi_dot, n->least_t);
   }
+  for (int i = 0; i < a->run.s.prescribed.n; i++)
+    if (a->need[i].index >= 0)
+      printf("needed       for %s: %s from %.6g to %.6g %s\n", a->run.s.prescribed.list[i].coordinate,
+             ga_machine_signal_name(a->run.s.machine, a->need[i].index), a->need[i].low, a->need[i].high,
+             ga_machine_signal_unit(a->run.s.machine, a->need[i].index));
   printf("results      %s: %ld record%s of %d signals\n", a->run.file, records, records == 1 ? "" : "s",
          a->run.n);
 }
@@ -135,8 +178,25 @@ static void print_report(const analysis *a, long records, double seconds)
 static void advise_free(const analysis *a)
 {
   char list[512];
-  if (ga_machine_free_coordinates(a->run.s.machine, a->k, list, sizeof list) > 0)
-    fprintf(stderr, "  for example %s: drives can prescribe %s\n", list, strchr(list, ',') ? "these" : "it");
+  if (ga_machine_free_coordinates(a->run.s.machine, a->k, list, sizeof list) <= 0) return;
+  fputs("  drives, or these options, prescribe the rest:", stderr);
+  for (const char *at = list; *at; at += strspn(at, ", ")) {
+    const int n = (int)strcspn(at, ",");
+    fprintf(stderr, " --prescribe \"%.*s=FUNCTION\"", n, at);
+    at += n;
+  }
+  fputc('\n', stderr);
+}
+
+/* Forces are as rough as accelerations. */
+static void warn_of_jumps(const analysis *a)
+{
+  if (a->jumps == 0 || a->run.s.prescribed.n == 0) return;
+  fprintf(stderr,
+          "warning: the prescribed motion's acceleration jumps %ld time%s, first at t = %.9g s, and so do "
+          "the forces "
+          "(both sides are recorded); in tables, interpolation: spline has no jumps\n",
+          a->jumps, a->jumps == 1 ? "" : "s", a->first_jump);
 }
 
 static int end_failed(analysis *a, ga_status status, const ga_error *why)
@@ -175,6 +235,7 @@ static int end(analysis *a, ga_status status, double seconds)
   if (!status && !closed && !quiet) print_report(a, records, seconds);
   fflush(stdout);
   if (r->metered) app_warn_of_pulls(r->meter);
+  warn_of_jumps(a);
   int code = status ? end_failed(a, status, &why) : APP_DONE;
   if (closed && !r->written) {
     app_task_explain(&r->s, r->a, "the results cannot be written", closed);
@@ -199,12 +260,15 @@ int app_kinematics(const app_arguments *arguments)
   int code = app_task_open(&r->s, arguments);
   r->s.settings.accuracy = 0.0; /* no error bars */
   if (!code) code = app_number(arguments, "flush-every", "s", 0.0, 1e9, &r->flush_every);
+  if (!code)
+    code = app_prescribed_covers(&r->s.prescribed, arguments, r->s.settings.t_start, r->s.settings.t_end);
   if (!code) code = app_record_file(r);
   if (!code) code = app_record_choose(r);
   if (!code) {
     const int quiet = app_has(arguments, "quiet");
     const double began = app_clock();
     app_record_drop_work(r);
+    find_forces(&a);
     ga_status status = begin(&a);
     if (!status && !quiet) app_task_report(&r->s, stdout, 0, app_has(arguments, "verbose"));
     fflush(stdout);

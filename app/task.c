@@ -219,6 +219,8 @@ static int read_model(app_task *s, const app_arguments *a)
   const char *const *value;
   if (!set) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   while ((value = app_values(a, "set", opts.n_set)) != NULL) set[opts.n_set++] = value[0];
+  opts.n_prescribe = s->prescribed.n;
+  opts.prescribe = s->prescribed.list;
   opts.set = set;
   opts.allow_library = app_has(a, "allow-library");
   const ga_status status = ga_model_read_file(s->ctx, a->operands[0], &opts, &s->model);
@@ -242,7 +244,8 @@ int app_task_open(app_task *s, const app_arguments *a)
   opts.log_level = GA_LOG_INFO;
   opts.log_user = s;
   if (ga_context_create(&opts, &s->ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  const int code = read_model(s, a);
+  int code = app_prescribed_take(&s->prescribed, s->ctx, a);
+  if (!code) code = read_model(s, a);
   if (code) return code;
   s->machine = ga_model_machine(s->model);
   s->settings = *ga_model_settings(s->model);
@@ -256,6 +259,7 @@ void app_task_close(app_task *s)
   ga_simulator_destroy(&s->simulator);
   ga_stepper_destroy(&s->stepper);
   ga_model_destroy(&s->model);
+  app_prescribed_free(&s->prescribed);
   ga_context_destroy(&s->ctx);
   for (int i = 0; i < s->warnings.n; i++) free(s->warnings.text[i]);
 }

@@ -5,6 +5,8 @@
 #include "app.h"
 #include "progress.h"
 
+#include "prescribe.h"
+
 #include "galpha/galpha.h"
 #include "galpha/model.h"
 
@@ -26,7 +28,8 @@ typedef struct app_task {
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_start_report start;
-  app_progress progress; /* its bar is cleared before warnings are printed */
+  app_prescribed prescribed; /* by options */
+  app_progress progress;     /* its bar is cleared before warnings are printed */
   app_warnings warnings;
   int n_notes; /* information from the library that is no warning */
 } app_task;

@@ -24,11 +24,22 @@ typedef struct ga_model_message {
   int n_more;            /* number of messages about the same place that were left out; `text` says so */
 } ga_model_message;
 
-typedef struct ga_model_opts { /* start from ga_model_defaults() */
-  int n_set;                   /* overrides of parameters */
-  const char *const *set;      /* [n_set] "name=value", value as in a file */
-  int allow_library;           /* 1: shared libraries with user functions may be loaded */
-  long max_parts;              /* parts that a model may have, repeats included; default 1000000 */
+/* A motion that is prescribed beside a model, for inverse dynamics: a drive, whose force is the force that
+ * the motion needs. It takes the place of actuators on this coordinate, whose forces are 0, and of the
+ * function of a drive that it has. Its initial values are those of the motion at t_start. */
+enum { GA_MOST_PRESCRIBED = 64 };
+typedef struct ga_prescription {
+  const char *coordinate; /* "hinge.angle", or a scalar body */
+  const char *function;   /* as in a model file: "0.5*sin(2*t)", "{type: motion, to: 1}"; SI units */
+} ga_prescription;
+
+typedef struct ga_model_opts {      /* start from ga_model_defaults() */
+  int n_set;                        /* overrides of parameters */
+  const char *const *set;           /* [n_set] "name=value", value as in a file */
+  int n_prescribe;                  /* prescribed motions, at most GA_MOST_PRESCRIBED */
+  const ga_prescription *prescribe; /* [n_prescribe] */
+  int allow_library;                /* 1: shared libraries with user functions may be loaded */
+  long max_parts;                   /* parts that a model may have, repeats included; default 1000000 */
 } ga_model_opts;
 
 /* Which parameters of the generalized-α family, see ga_scheme. */
@@ -145,6 +156,9 @@ GA_API void ga_model_destroy(ga_model **model); /* its machine too */
 GA_API int ga_model_n_messages(const ga_model *model);
 /* In the order of the text, except that messages about files that cannot be read come first. */
 GA_API const ga_model_message *ga_model_message_at(const ga_model *model, int i);
+/* Name of the drive of prescription i: "prescribed_hinge_angle", or that of the drive whose function it
+ * replaces. Its signal "force" is what the motion needs. NULL: there is none. */
+GA_API const char *ga_model_prescribed_by(const ga_model *model, int i);
 GA_API ga_machine *
 ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL after errors */
 GA_API const ga_run_settings *ga_model_settings(const ga_model *model);

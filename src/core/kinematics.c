@@ -19,6 +19,7 @@
 #define MOST_TURN 0.3    /* h times the correction of velocities, of the move */
 #define MOST_CHANGE 0.2  /* of one Newton iteration, relative: beyond, the prediction is of no use */
 #define LEAST_MOVE 1e-13 /* [-] shortest move, of the time since the start or of t */
+#define HERE 1e-14 /* [-] of 1 s + |t|: roundings between a time and where a function is found to jump */
 #define GROW 2.0
 #define SHRINK 0.4
 #define REACHED 1e-9 /* of a move: what is left to the end is part of it */
@@ -202,13 +203,15 @@ ga_status ga_kinematics_start(ga_kinematics *k, double t0, const double *q0, con
   k->h_next = k->most_sigma = k->most_speed = 0.0;
   k->at = GA_JUMP_NONE;
   ga__breaks_begin(&k->breaks, t0 + 1e-3 * (1.0 + fabs(t0)));
-  ga_status status = ga__breaks_find(&k->breaks, t0, t0);
-  if (status) return status;
   double t = t0;
-  if (k->breaks.next.before <= t0) { /* the motion begins behind a jump that is right here */
-    t = fmax(t0, k->breaks.next.after);
+  ga_status status;
+  while (!(status = ga__breaks_find(&k->breaks, t, t)) &&
+         k->breaks.next.before <=
+             t0 + HERE * (1.0 + fabs(t0))) { /* it begins behind jumps that are right here */
+    t = fmax(t, k->breaks.next.after);
     ga__breaks_pass(&k->breaks);
   }
+  if (status) return status;
   const double *const given[] = {q0, v0, x0, lambda_guess, psi_guess};
   double *const to[] = {k->q, k->v, k->x, k->lambda, k->psi};
   const int n[] = {sys->nq, sys->nv, sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_LAMBDA],

@@ -204,8 +204,7 @@ static void finish_root(ga__reader *reader, const ga__tree *root)
 
 /* ---- Parts ---- */
 
-/* Discards messages until unmute_messages(); returns NULL: out of memory. */
-static ga__messages *mute_messages(ga__reader *reader)
+ga__messages *ga__mute_messages(ga__reader *reader)
 {
   ga__messages *kept = reader->r->messages, *muted = ga__messages_create(reader->r->ctx);
   if (!muted) {
@@ -217,7 +216,7 @@ static ga__messages *mute_messages(ga__reader *reader)
   return kept;
 }
 
-static void unmute_messages(ga__reader *reader, ga__messages *kept)
+void ga__unmute_messages(ga__reader *reader, ga__messages *kept)
 {
   if (ga__messages_status(reader->r->messages)) reader->r->failed = 1;
   ga__messages_destroy(&reader->r->messages);
@@ -228,12 +227,12 @@ static void unmute_messages(ga__reader *reader, ga__messages *kept)
 static void read_block(ga__reader *reader, ga__named *part)
 {
   if (ga__read_block(reader, part)) return;
-  ga__messages *kept = reader->r->failed ? NULL : mute_messages(reader);
+  ga__messages *kept = reader->r->failed ? NULL : ga__mute_messages(reader);
   if (!kept) return;
   do {
     part->omitted++;
   } while (part->omitted < GA__OMIT_ALL && !reader->r->failed && !ga__read_block(reader, part));
-  unmute_messages(reader, kept);
+  ga__unmute_messages(reader, kept);
 }
 
 /* Returns 0: out of memory. */
@@ -301,14 +300,14 @@ static int report_refusal(ga__reader *reader, ga_status status, ga__place whole)
 /* Creates the machine again without refused parts, to find further errors. */
 static int read_again(ga__reader *reader, const ga_machine_opts *opts)
 {
-  ga__messages *kept = mute_messages(reader);
+  ga__messages *kept = ga__mute_messages(reader);
   if (!kept) return 0;
   ga_machine_destroy(&reader->m);
   reader->again = 1;
   const ga_status status = ga_machine_create(reader->r->ctx, opts, &reader->m);
   if (status) reader->r->failed = 1; /* the same options were accepted before, so memory is exhausted */
   const int good = !status && read_parts(reader);
-  unmute_messages(reader, kept);
+  ga__unmute_messages(reader, kept);
   return good;
 }
 
@@ -374,7 +373,7 @@ void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, 
   const int named = collect(reader, root);
   ga__read_globals(reader, root, globals);
   if (named) ga__read_settings(reader, root, settings);
-  globals->machine.t_start = settings->t_start;
+  globals->machine.t_start = reader->t_start = settings->t_start;
   const ga_status status =
       named ? ga_machine_create(reader->r->ctx, &globals->machine, &reader->m) : GA_ERR_MEMORY;
   if (status) ga__report_status(reader, root->at, status);

@@ -1,6 +1,6 @@
 /* A model from its files: includes, sections shared by several files, and their order. */
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "model/document.h"
+#include "model/prescribe.h"
 
 #include "mbs/name.h"
 #include <errno.h>
@@ -530,11 +530,13 @@ ga__document *ga__document_read(ga__reading *r, const char *path, const char *na
   ga__tree *parameters = NULL;
   if (root) merge_file(r, d, 0, root, 0);
   if (root && !r->failed) {
+    if (r->opts->n_prescribe > 0) ga__prescribe_drives(r, d);
     mark_given(d, root);
     parameters = take_section(d, "parameters");
     d->parameters = ga__parameters_read(r, parameters);
   }
   for (int i = 0; root && i < d->n_repeats && !r->failed; i++) ga__repeat_expand(r, d, d->repeat[i]);
+  if (root && !r->failed && r->opts->n_prescribe > 0) ga__prescribe_rest(r, d);
   if (root && !r->failed) make_root(r, d, parameters);
   if (!root || r->failed) {
     ga__document_destroy(r->ctx, &d);

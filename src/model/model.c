@@ -15,7 +15,8 @@ struct ga_model {
   ga_run_settings settings;
   const char *title; /* within the document */
   int gives_gravity;
-  char *written; /* by ga_model_write_text(); NULL: not yet asked for */
+  const char *prescribed_by[GA_MOST_PRESCRIBED]; /* names of drives, within the document */
+  char *written;                                 /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
   char *whole; /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
 };
@@ -72,10 +73,25 @@ static ga_status refuse_wrong(const ga_model *model)
                     &(ga__facts){GA__NUMBERS({ga__errors(model->messages), NULL}), .detail = place});
 }
 
+static ga_status check_prescriptions(ga_context *ctx, const ga_model_opts *o)
+{
+  if (o->n_prescribe < 0 || o->n_prescribe > GA_MOST_PRESCRIBED)
+    return ga__refuse_number(ctx, "model", "n_prescribe", o->n_prescribe, "0 to GA_MOST_PRESCRIBED");
+  if (o->n_prescribe > 0 && !o->prescribe)
+    return ga__refuse_missing(ctx, "model", "n_prescribe", o->n_prescribe, "prescribe");
+  for (int i = 0; i < o->n_prescribe; i++)
+    if (!o->prescribe[i].coordinate || !o->prescribe[i].function)
+      return ga__refuse_missing(ctx, "model", "n_prescribe", o->n_prescribe,
+                                "coordinate and function of prescribe");
+  return GA_OK;
+}
+
 static ga_status read_model(ga_context *ctx, const char *path, const char *name, const char *text,
                             size_t length, const ga_model_opts *opts, ga_model **out)
 {
   const ga_model_opts used = opts ? *opts : ga_model_defaults();
+  const ga_status given = check_prescriptions(ctx, &used);
+  if (given) return given;
   ga_model *model = ga__alloc(ctx, 1, sizeof *model);
   if (!model) return ga__no_memory(ctx, "a model");
   model->ctx = ctx;
@@ -90,7 +106,9 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used};
   model->document = ga__document_read(&r, path, name, text, length);
   if (model->document && !r.failed) read_document(model, &r, path);
-  if (model->machine && (used.n_set > 0 || ga__document_n_files(model->document) > 1))
+  for (int i = 0; r.prescribed && i < used.n_prescribe && i < GA_MOST_PRESCRIBED; i++)
+    model->prescribed_by[i] = r.prescribed[i].drive;
+  if (model->machine && (used.n_set > 0 || used.n_prescribe > 0 || ga__document_n_files(model->document) > 1))
     r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
   if (r.failed || ga__messages_status(model->messages)) {
@@ -149,6 +167,11 @@ int ga_model_gives_gravity(const ga_model *model)
 ga_machine *ga_model_machine(const ga_model *model)
 {
   return model ? model->machine : NULL;
+}
+
+const char *ga_model_prescribed_by(const ga_model *model, int i)
+{
+  return model && i >= 0 && i < GA_MOST_PRESCRIBED ? model->prescribed_by[i] : NULL;
 }
 
 const ga_run_settings *ga_model_settings(const ga_model *model)

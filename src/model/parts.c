@@ -1,6 +1,7 @@
 /* Parts of a machine: from maps to definitions, and warnings of suspicious values. */
 #include "model/format.h"
 #include "model/mesh.h"
+#include "model/prescribe.h"
 #include "model/sections.h"
 
 #include "mbs/name.h"
@@ -326,6 +327,8 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   finish_keys(reader, named, &owner);
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
   if (which == GA__PART_MODAL) good &= (def.modal.body = ga__read_modal(reader, named)) != NULL;
+  if (good && which == GA__PART_JOINT) ga__prescribe_joint(reader, named->name, &def.joint);
+  if (good && which == GA__PART_SCALAR) ga__prescribe_scalar(reader, named->name, &def.scalar);
   if (reader->r->failed) return;
   const ga_status status = good ? kind->add(reader->m, &def) : GA_OK;
   if (status) ga__report_refusal(reader, named, status);

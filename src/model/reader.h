@@ -42,6 +42,7 @@ ga__named *ga__directory_head(const ga__directory *d, const char *name, size_t b
 typedef struct ga__reader {
   ga__reading *r;
   const char *folder; /* of the model; NULL: it is a text */
+  double t_start;     /* [s] of the model's settings */
   ga_machine *m;
   ga__directory parts, functions;
   struct ga__kept *kept; /* what the machine borrows, the latest first */

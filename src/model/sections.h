@@ -45,4 +45,8 @@ void ga__read_settings(ga__reader *reader, ga__tree *root, ga_run_settings *sett
 /* Reads all parts of a document and builds the machine; reader->m is NULL after errors. */
 void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, ga_run_settings *settings);
 
+/* Messages from now on are dropped; NULL: no memory. The value is for ga__unmute_messages(). */
+ga__messages *ga__mute_messages(ga__reader *reader);
+void ga__unmute_messages(ga__reader *reader, ga__messages *kept);
+
 #endif

@@ -14,6 +14,12 @@ typedef struct ga__number {
 
 /* State of a reading: files, messages, parameters. The caller sets ctx, messages and opts,
  * ga__document_read() the rest, which lives as long as the document. */
+/* A motion that the caller prescribes (prescribe.c). */
+typedef struct ga__prescribed {
+  struct ga__tree *function; /* NULL: it is wrong, which was reported */
+  const char *drive;         /* name of the drive */
+} ga__prescribed;
+
 typedef struct ga__reading {
   ga_context *ctx;
   ga__messages *messages;
@@ -21,8 +27,9 @@ typedef struct ga__reading {
   struct ga__parameters
       *parameters; /* values known; a parameter may use those before and after it, circles are reported */
   ga__pool *pool;  /* memory that lives as long as the document */
-  int failed;      /* 1: out of memory */
-  int incomplete;  /* 1: an included file could not be read, so names may be missing for that reason alone */
+  ga__prescribed *prescribed; /* [opts->n_prescribe]; NULL: not yet */
+  int failed;                 /* 1: out of memory */
+  int incomplete; /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;
 
 /* 1: the unknown name may come from a file that could not be read, so it is not reported. */

@@ -201,13 +201,19 @@ static int find_key(const ga__tree *map, const char *key)
   return 0;
 }
 
-/* Writes sections that only included files have. */
-static int put_included(output *o, const ga__document *d)
+/* Sections that the model's own file does not have: of included files, or of prescribed motions. */
+static int put_others(output *o, const ga__document *d)
 {
   int good = 1;
   for (int i = 0; i < d->n_given && good; i++)
     if (!find_key(d->main, d->section[i].tree->key)) good = put_section(o, &d->section[i]);
-  return good && (find_key(d->main, "repeat") || put_repeats(o, d));
+  return good;
+}
+
+/* What only included files have. */
+static int put_included(output *o, const ga__document *d)
+{
+  return put_others(o, d) && (find_key(d->main, "repeat") || put_repeats(o, d));
 }
 
 /* Writes sections in the order of the model's own file; those of included files at its key `include`. */
@@ -224,7 +230,7 @@ static int put_sections(output *o, const ga__document *d)
     else if (section >= 0)
       good = put_section(o, &d->section[section]);
   }
-  return good;
+  return good && (find_key(d->main, "include") || put_others(o, d));
 }
 
 static int put_document(output *o, const ga__document *d)

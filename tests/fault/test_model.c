@@ -86,6 +86,8 @@ static void each_allocation_fails(void **state)
   desk_folder f = {"/tmp/galpha_fault_XXXXXX"};
   char path[256], clean[4096], text[4096];
   static const char *const set[] = {"L=13 mm", "none=1"};
+  static const ga_prescription motions[] = {
+      {"hinge.angle", "2*t"}, {"rod", "{type: motion, to: 3}"}, {"rod", "0"}};
   desk k;
   (void)state;
   assert_non_null(mkdtemp(f.path));
@@ -95,6 +97,8 @@ static void each_allocation_fails(void **state)
   desk_clear(&k);
   k.opts.n_set = 2;
   k.opts.set = set;
+  k.opts.n_prescribe = 3;
+  k.opts.prescribe = motions;
   yaml_calls = 0;
   const long before = desk_memory.count, live = desk_memory.live;
   assert_int_equal(read_all(&k, path), 0);

@@ -36,11 +36,14 @@ static void close_model(bench *b)
   ga_context_destroy(&b->ctx);
 }
 
-static bench open_model(const char *text)
+static bench open_prescribed(const char *text, int n, const ga_prescription *list)
 {
   bench b = {0};
+  ga_model_opts opts = ga_model_defaults();
+  opts.n_prescribe = n;
+  opts.prescribe = list;
   assert_int_equal(ga_context_create(NULL, &b.ctx), GA_OK);
-  const ga_status status = ga_model_read_text(b.ctx, "test", text, strlen(text), NULL, &b.model);
+  const ga_status status = ga_model_read_text(b.ctx, "test", text, strlen(text), &opts, &b.model);
   if (status) fail_msg("%s", ga_context_error(b.ctx)->text);
   b.machine = ga_model_machine(b.model);
   b.sys = ga_machine_system(b.machine);
@@ -53,6 +56,11 @@ static bench open_model(const char *text)
   assert_int_equal(ga_machine_initial(b.machine, b.q, b.v, b.x), GA_OK);
   assert_int_equal(ga_meter_create(b.ctx, b.machine, &b.meter), GA_OK);
   return b;
+}
+
+static bench open_model(const char *text)
+{
+  return open_prescribed(text, 0, NULL);
 }
 
 static ga_status try_start(bench *b, const ga_kinematics_opts *o, double t)
@@ -404,6 +412,268 @@ static void both_sides_of_jumps_are_given(void **state)
   close_model(&b);
 }
 
+/* ---- Inverse dynamics ---- */
+
+/* A robot arm in space: a column that turns about z, and two links about y; actuators that would do something
+ * else, and initial angles that are others. */
+static const char robot_parts[] =
+    "galpha: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "form: %s\n"
+    "bodies:\n"
+    "  column: {type: rigid, mass: 5, inertia: [0.2, 0.3, 0.1], com: [0.02, 0.01, 0.2]}\n"
+    "  upper: {type: rigid, mass: 3, inertia: [0.06, 0.2, 0.18, 0.01, -0.02, 0.005], com: [0.25, 0.03, "
+    "0.01],\n"
+    "          position: [0, 0, 0.4]}\n"
+    "  lower: {type: rigid, mass: 2, inertia: [0.05, 0.1, 0.09, 0.003, 0.004, -0.002], com: [0.2, -0.02, "
+    "0.03],\n"
+    "          position: [0.5, 0.1, 0.4]}\n"
+    "markers:\n"
+    "  top: {body: column, position: [0, 0, 0.4], rotation: {z_axis: [0, 1, 0]}}\n"
+    "  root: {body: upper, rotation: {z_axis: [0, 1, 0]}}\n"
+    "  end: {body: upper, position: [0.5, 0.1, 0], rotation: {z_axis: [0, 1, 0]}}\n"
+    "  bore: {body: lower, rotation: {z_axis: [0, 1, 0]}}\n"
+    "joints:\n"
+    "  base: {type: revolute, a: ground, b: column, %s}\n"
+    "  shoulder: {type: revolute, a: top, b: root, %s}\n"
+    "  elbow: {type: revolute, a: end, b: bore, angle: 0, angle_rate: 0}\n";
+static const char robot_forces[] =
+    "forces:\n"
+    "  m1: {type: actuator, coordinate: base.angle, force: 100 - 50*base.angle}\n"
+    "  m2: {type: actuator, coordinate: shoulder, force: 77*sin(t)}\n"
+    "repeat: {count: 2, from: 3, parts: {forces: {'m{i}': {type: actuator, coordinate: elbow.angle, force: "
+    "1}}}}\n";
+
+static void write_robot(char text[4096], const char *form)
+{
+  const int n = snprintf(text, 4096, robot_parts, form, "angle: 0.2", "angle: 1.1, angle_rate: 3");
+  snprintf(text + n, 4096 - (size_t)n, "%s", robot_forces);
+}
+
+typedef struct vec {
+  double x, y, z;
+} vec;
+
+static vec add(vec a, vec b)
+{
+  return (vec){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+static vec times(double c, vec a)
+{
+  return (vec){c * a.x, c * a.y, c * a.z};
+}
+static vec cross(vec a, vec b)
+{
+  return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+static double dot(vec a, vec b)
+{
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+/* a turned about a unit vector (Rodrigues) */
+static vec turned(vec a, vec axis, double angle)
+{
+  return add(add(times(cos(angle), a), times(sin(angle), cross(axis, a))),
+             times((1 - cos(angle)) * dot(axis, a), axis));
+}
+
+/* The joints' angles with two derivatives. */
+static void robot_angles(double t, double q[3][3])
+{
+  const double all[3][3] = {{0.8 * sin(1.3 * t), 0.8 * 1.3 * cos(1.3 * t), -0.8 * 1.69 * sin(1.3 * t)},
+                            {0.4 - 0.7 * cos(2 * t), 1.4 * sin(2 * t), 2.8 * cos(2 * t)},
+                            {0.5 * t * t, t, 1}};
+  memcpy(q, all, sizeof all);
+}
+static const ga_prescription robot_motion[3] = {
+    {"base.angle", "0.8*sin(1.3*t)"}, {"shoulder.angle", "0.4 - 0.7*cos(2*t)"}, {"elbow", "0.5*t^2"}};
+
+/* Recursive Newton and Euler: outwards accelerations, inwards forces and moments, all in ground axes. */
+static void newton_euler(const double q[3][3], double torque[3])
+{
+  static const double mass[3] = {5, 3, 2};
+  static const vec com[3] = {{0.02, 0.01, 0.2}, {0.25, 0.03, 0.01}, {0.2, -0.02, 0.03}};
+  static const vec hinge[3] = {{0, 0, 0}, {0, 0, 0.4}, {0.5, 0.1, 0}},
+                   about[3] = {{0, 0, 1}, {0, 1, 0}, {0, 1, 0}};
+  static const double J[3][6] = {{0.2, 0.3, 0.1, 0, 0, 0},
+                                 {0.06, 0.2, 0.18, 0.01, -0.02, 0.005},
+                                 {0.05, 0.1, 0.09, 0.003, 0.004, -0.002}}; /* xx yy zz xy xz yz */
+  vec e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, w = {0, 0, 0}, al = {0, 0, 0}, o = {0, 0, 0},
+      a = {0, 0, 9.81};
+  vec origin[3], axis[3], c[3], force[3], moment[3];
+  for (int i = 0; i < 3; i++) {
+    const vec h = hinge[i], arm = add(add(times(h.x, e[0]), times(h.y, e[1])), times(h.z, e[2]));
+    a = add(a, add(cross(al, arm), cross(w, cross(w, arm))));
+    o = add(o, arm);
+    axis[i] = add(add(times(about[i].x, e[0]), times(about[i].y, e[1])), times(about[i].z, e[2]));
+    for (int k = 0; k < 3; k++) e[k] = turned(e[k], axis[i], q[i][0]);
+    al = add(al, add(times(q[i][2], axis[i]), cross(w, times(q[i][1], axis[i]))));
+    w = add(w, times(q[i][1], axis[i]));
+    const vec r = add(add(times(com[i].x, e[0]), times(com[i].y, e[1])), times(com[i].z, e[2]));
+    const double wb[3] = {dot(w, e[0]), dot(w, e[1]), dot(w, e[2])},
+                 ab[3] = {dot(al, e[0]), dot(al, e[1]), dot(al, e[2])};
+    const double *j = J[i];
+    const double M[3][3] = {{j[0], j[3], j[4]}, {j[3], j[1], j[5]}, {j[4], j[5], j[2]}};
+    vec Ja = {0, 0, 0}, Jw = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+      Ja = add(Ja, times(M[k][0] * ab[0] + M[k][1] * ab[1] + M[k][2] * ab[2], e[k]));
+      Jw = add(Jw, times(M[k][0] * wb[0] + M[k][1] * wb[1] + M[k][2] * wb[2], e[k]));
+    }
+    origin[i] = o;
+    c[i] = add(o, r);
+    force[i] = times(mass[i], add(a, add(cross(al, r), cross(w, cross(w, r)))));
+    moment[i] = add(Ja, cross(w, Jw));
+  }
+  for (int i = 0; i < 3; i++) {
+    vec n = {0, 0, 0};
+    for (int k = i; k < 3; k++) n = add(n, add(moment[k], cross(add(c[k], times(-1, origin[i])), force[k])));
+    torque[i] = dot(n, axis[i]);
+  }
+}
+
+static void robot_arm_agrees_with_newton_and_euler(void **state)
+{
+  static const char *const forms[] = {"space", "body", "se3"};
+  static const char *const names[] = {"prescribed_base_angle.force", "prescribed_shoulder_angle.force",
+                                      "prescribed_elbow.force"};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    char text[4096];
+    write_robot(text, forms[i]);
+    bench b = open_prescribed(text, 3, robot_motion);
+    start(&b, 0.0);
+    for (double t = 0.0; t < 5.0; t += 0.21) { /* the elbow makes two turns */
+      double q[3][3], torque[3];
+      robot_angles(t, q);
+      newton_euler((const double(*)[3])q, torque);
+      reach(&b, t);
+      for (int k = 0; k < 3; k++) assert_near(names[k], t, value(&b, names[k]), torque[k], 1e-11);
+      assert_near("angle", t, value(&b, "elbow.angle"), q[2][0], 1e-13);
+      assert_near("actuator", t, value(&b, "m1.force"), 0.0, 0.0);
+      assert_near("actuator", t, value(&b, "m4.force"), 0.0, 0.0);
+    }
+    assert_string_equal(ga_model_prescribed_by(b.model, 0), "prescribed_base_angle");
+    assert_null(ga_model_prescribed_by(b.model, 3));
+    close_model(&b);
+  }
+}
+
+/* The torques as functions of time in a run give the motion back, with the run's order 2. */
+static void torques_give_the_motion_back(void **state)
+{
+  enum { N = 1001 };
+  static const char *const joints[] = {"base.angle", "shoulder.angle", "elbow.angle"},
+                           *const forces[] = {"prescribed_base_angle.force",
+                                              "prescribed_shoulder_angle.force", "prescribed_elbow.force"};
+  const double t_end = 1.0;
+  char text[4096], *big = malloc(3 * N * 60 + 4096), *at = big;
+  double *torque = malloc(3 * N * sizeof *torque), error[2] = {0, 0}, end[3];
+  (void)state;
+  assert_true(big && torque);
+  write_robot(text, "space");
+  bench b = open_prescribed(text, 3, robot_motion);
+  start(&b, 0.0);
+  for (int i = 0; i < N; i++) {
+    reach(&b, t_end * i / (N - 1));
+    for (int k = 0; k < 3; k++) torque[k * N + i] = value(&b, forces[k]);
+  }
+  for (int k = 0; k < 3; k++) end[k] = value(&b, joints[k]);
+  close_model(&b);
+  at += sprintf(at, robot_parts, "space", "angle: 0, angle_rate: 1.04", "angle: -0.3, angle_rate: 0");
+  at += sprintf(at, "forces:\n");
+  for (int k = 0; k < 3; k++)
+    at += sprintf(at, "  m%d: {type: actuator, coordinate: %s, force: {function: f%d}}\n", k, joints[k], k);
+  at += sprintf(at, "functions:\n");
+  for (int k = 0; k < 3; k++) {
+    at += sprintf(at, "  f%d: {type: table, interpolation: spline, rows: [", k);
+    for (int i = 0; i < N; i++)
+      at += sprintf(at, "%s[%.17g, %.17g]", i ? ", " : "", t_end * i / (N - 1), torque[k * N + i]);
+    at += sprintf(at, "]}\n");
+  }
+  bench forward = open_model(big);
+  for (int i = 0; i < 2; i++) {
+    ga_stepper *st = NULL;
+    ga_start_opts o = ga_start_defaults();
+    const int steps = i ? 1000 : 500;
+    o.h = t_end / steps;
+    assert_int_equal(ga_stepper_create(forward.ctx, forward.sys, NULL, &st), GA_OK);
+    if (ga_stepper_start(st, &o, 0.0, forward.q, forward.v, forward.x, NULL, NULL, NULL))
+      fail_msg("%s", ga_context_error(forward.ctx)->text);
+    assert_int_equal(ga_stepper_run(st, o.h, steps, NULL, NULL), GA_OK);
+    for (int k = 0; k < 3; k++) {
+      const int index = ga_machine_find_signal(forward.machine, joints[k]);
+      double is;
+      assert_int_equal(ga_machine_signals(forward.machine, NULL, ga_stepper_state(st), 1, &index, &is),
+                       GA_OK);
+      error[i] = fmax(error[i], fabs(is - end[k]));
+    }
+    ga_stepper_destroy(&st);
+  }
+  if (!(error[1] < 2e-6 && fabs(log2(error[0] / error[1]) - 2.0) < 0.1))
+    fail_msg("errors %.3g, %.3g: order %.3g", error[0], error[1], log2(error[0] / error[1]));
+  close_model(&forward);
+  free(big);
+  free(torque);
+}
+
+/* A drive that the model has gets another function, and keeps its name; a scalar body. */
+static void drives_can_be_replaced(void **state)
+{
+  static const char text[] = "galpha: 1\n"
+                             "parameters: {w: 3}\n"
+                             "bodies: {m: {type: scalar, mass: 2, position: 5}, n: {type: scalar, mass: 1}}\n"
+                             "functions: {law: cos(t), wave: sin(w*t)}\n"
+                             "drives: {old: {coordinate: n, function: law}}\n";
+  static const ga_prescription simple[2] = {{"n", "wave"}, {"m", "2 + w*t^2"}};
+  (void)state;
+  bench b = open_prescribed(text, 2, simple);
+  assert_string_equal(ga_model_prescribed_by(b.model, 0), "old");
+  assert_string_equal(ga_model_prescribed_by(b.model, 1), "prescribed_m");
+  assert_non_null(strstr(ga_model_text(b.model), "prescribed_m")); /* what is kept with results says so */
+  start(&b, 0.0);
+  reach(&b, 0.7);
+  assert_near("n", 0.7, value(&b, "old.force"), -9 * sin(2.1), 1e-13);
+  assert_near("m", 0.7, value(&b, "prescribed_m.force"), 2 * 6.0, 1e-13);
+  assert_near("m", 0.7, value(&b, "m"), 2 + 3 * 0.49, 1e-14);
+  close_model(&b);
+}
+
+static void wrong_prescriptions_are_reported(void **state)
+{
+  static const char text[] = "galpha: 1\nbodies: {m: {type: scalar, mass: 2}}\n";
+  static const struct {
+    ga_prescription list[2];
+    int n;
+    const char *words;
+  } wrong[] = {{{{"k", "t"}}, 1, "there is no part of that name"},
+               {{{"m", "2*"}}, 1, "m:1:"},
+               {{{"m", "q + t"}}, 1, "q"},
+               {{{"m", "[1, 2]"}}, 1, "list"},
+               {{{"m", "{type: tabel}"}}, 1, "tabel"},
+               {{{"m", "'"}}, 1, "m:1:"},
+               {{{"m", "t"}, {"m", "2*t"}}, 2, "m"},
+               {{{"m", "2 kg"}}, 1, "kg"},
+               {{{"m", NULL}}, 1, "prescribe"},
+               {{{NULL, "t"}}, 1, "prescribe"},
+               {{{"m", "t"}}, GA_MOST_PRESCRIBED + 1, "n_prescribe"},
+               {{{"m", ""}}, 1, "m:1:1"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ga_context *ctx = NULL;
+    ga_model *model = NULL;
+    ga_model_opts opts = ga_model_defaults();
+    opts.n_prescribe = wrong[i].n;
+    opts.prescribe = wrong[i].list;
+    assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+    const ga_status status = ga_model_read_text(ctx, "test", text, strlen(text), &opts, &model);
+    if (status != GA_ERR_ARGUMENT) fail_msg("row %d: status %d", (int)i, (int)status);
+    if (!strstr(ga_context_error(ctx)->text, wrong[i].words))
+      fail_msg("row %d: '%s' is not in '%s'", (int)i, wrong[i].words, ga_context_error(ctx)->text);
+    ga_model_destroy(&model);
+    ga_context_destroy(&ctx);
+  }
+}
+
 /* ---- What is refused ---- */
 
 static void free_motions_are_named(void **state)
@@ -536,6 +806,10 @@ int main(void)
       cmocka_unit_test(dead_centres_are_found),
       cmocka_unit_test(branches_that_meet_are_found),
       cmocka_unit_test(both_sides_of_jumps_are_given),
+      cmocka_unit_test(robot_arm_agrees_with_newton_and_euler),
+      cmocka_unit_test(torques_give_the_motion_back),
+      cmocka_unit_test(drives_can_be_replaced),
+      cmocka_unit_test(wrong_prescriptions_are_reported),
       cmocka_unit_test(free_motions_are_named),
       cmocka_unit_test(states_are_named_or_held),
       cmocka_unit_test(rolling_is_refused),

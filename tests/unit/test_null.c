@@ -698,6 +698,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_model_n_messages, (P(model))) \
   VALUE(ga_model_message_at, (P(model), 0)) \
   VALUE(ga_model_machine, (P(model))) \
+  VALUE(ga_model_prescribed_by, (P(model), 0)) \
   VALUE(ga_model_settings, (P(model))) \
   VALUE(ga_model_gives_gravity, (P(model))) \
   VALUE(ga_model_title, (P(model))) \
