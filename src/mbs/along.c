@@ -99,6 +99,29 @@ ga_status ga__along_find(ga_machine *m, int part, const double *s, int n, double
   return GA_OK;
 }
 
+ga_status ga__along_want(ga__mbs_model *b, int first, int n)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; i < 4 * n && !status; i++)
+    status = ga__want_block(b, first + i / 4 + i % 4 / 2, first + i / 4 + i % 2, 1);
+  return status;
+}
+
+void ga__along_bind(ga__mbs_model *b, int first, int n, int *pair)
+{
+  for (int i = 0; i < 4 * n; i++)
+    pair[i] = ga__find_pair(&b->pattern, first + i / 4 + i % 4 / 2, first + i / 4 + i % 2);
+}
+
+int ga__along_columns(const ga__mbs_model *b, int first, int n_nodes, int size, int *column, int room)
+{
+  int n = 0;
+  for (int k = 0; k < n_nodes; k++)
+    for (int c = 0; c < size; c++, n++)
+      if (n < room) column[n] = GA__AT(b->node, ga__node, first + k)->v + c;
+  return n;
+}
+
 /* ---- Loads ---- */
 
 static int is_load_on(const ga_machine *m, int part, int i)

@@ -4,14 +4,26 @@
 
 #include "mbs/mbs_impl.h"
 
-/* The places of nodes along a part of a length: both ends, every marker on it, ends of
- * loads, and evenly between these, so
- * that there are about as many elements as asked for. *s [*n + 1] is allocated, the caller's also on failure.
- */
+/* The places of nodes along a part of a length: both ends, every marker on it, ends of loads, and evenly
+ * between these, with about as many elements as requested. *s [*n + 1] is allocated; the caller frees it,
+ * also on failure. */
 ga_status ga__along_divide(ga_machine *m, int part, double length, int elements, int *n, double **s);
 
 /* The node for a marker at x = at along the part; refuses places beyond its ends. */
 ga_status ga__along_find(ga_machine *m, int part, const double *s, int n, double at, int *node);
+
+/* Elements i between nodes first + i and first + i + 1: blocks of the pattern for each two of their nodes,
+ * then pair[4 n] with their numbers. */
+ga_status ga__along_want(ga__mbs_model *b, int first, int n);
+void ga__along_bind(ga__mbs_model *b, int first, int n, int *pair);
+/* The element that shows the section at a node, and at which of its ends. */
+static inline int ga__along_element(int n, int node, int *end)
+{
+  *end = node == n;
+  return node == n ? node - 1 : node;
+}
+/* column[n_nodes × size]: velocities of these nodes, as far as there is room; returns how many. */
+int ga__along_columns(const ga__mbs_model *b, int first, int n_nodes, int size, int *column, int room);
 
 /* ---- Loads along them ---- */
 

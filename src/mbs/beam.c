@@ -299,17 +299,14 @@ static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose 
 static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const beam *u = el->data;
-  ga_status status = GA_OK;
-  for (int i = 0; i < 4 * u->n && !status; i++)
-    status = ga__want_block(b, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2, 1);
+  const ga_status status = ga__along_want(b, u->first, u->n);
   return status ? status : ga__line_loads_want(b, &u->loads);
 }
 
 static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   beam *u = el->data;
-  for (int i = 0; i < 4 * u->n; i++)
-    u->pair[i] = ga__find_pair(&b->pattern, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2);
+  ga__along_bind(b, u->first, u->n, u->pair);
   return ga__line_loads_bind(b, &u->loads);
 }
 
@@ -752,24 +749,13 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
 
 /* ---- Their derivatives, where they are fed back ---- */
 
-/* Which element shows the section at a node, and at which of its ends. */
-static int element_at(const beam *u, int node, int *end)
-{
-  *end = node == u->n;
-  return node == u->n ? node - 1 : node;
-}
-
 /* The energy depends on all nodes; a section on the nodes of its element, and on loads there. */
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
 {
   const beam *u = el->data;
-  int end, n = 0;
-  const int at = i == 0 ? 0 : element_at(u, (i - 1) / N_SECTION_SIGNALS, &end);
-  for (int k = 0; k < (i == 0 ? u->n + 1 : 2); k++) {
-    const ga__node *node = GA__AT(b->node, ga__node, u->first + at + k);
-    for (int c = 0; c < 6; c++, n++)
-      if (n < room) column[n] = node->v + c;
-  }
+  int end;
+  const int at = i == 0 ? 0 : ga__along_element(u->n, (i - 1) / N_SECTION_SIGNALS, &end);
+  const int n = ga__along_columns(b, u->first + at, i == 0 ? u->n + 1 : 2, 6, column, room);
   return i == 0 ? n : ga__line_loads_columns(b, &u->loads, at, column, n, room);
 }
 
@@ -840,7 +826,7 @@ static int section_slopes(const ga__eval *e, const ga__element *el, int i, doubl
   const beam *u = el->data;
   const int node = (i - 1) / N_SECTION_SIGNALS;
   int end;
-  const int at = element_at(u, node, &end);
+  const int at = ga__along_element(u->n, node, &end);
   const ga__kin *a = &e->kin[u->first + at];
   double *value = e->work->scratch, sum[12], by_d[144], by_q[144], D[72], Q[72], six[6], row[6], turn[3];
   ga__beam_axis x;

@@ -225,17 +225,14 @@ static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose 
 static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const cable *u = el->data;
-  ga_status status = GA_OK;
-  for (int i = 0; i < 4 * u->n && !status; i++)
-    status = ga__want_block(b, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2, 1);
+  const ga_status status = ga__along_want(b, u->first, u->n);
   return status ? status : ga__line_loads_want(b, &u->loads);
 }
 
 static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   cable *u = el->data;
-  for (int i = 0; i < 4 * u->n; i++)
-    u->pair[i] = ga__find_pair(&b->pattern, u->first + i / 4 + i % 4 / 2, u->first + i / 4 + i % 2);
+  ga__along_bind(b, u->first, u->n, u->pair);
   return ga__line_loads_bind(b, &u->loads);
 }
 
@@ -505,21 +502,13 @@ static const struct {
 } NODE_SIGNAL[] = {{"tension", "N"}, {"fx", "N"}, {"fy", "N"}, {"fz", "N"}};
 enum { N_NODE_SIGNALS = sizeof NODE_SIGNAL / sizeof *NODE_SIGNAL };
 
-/* Which element shows the force at a node, and at which of its ends: that beyond it, of the last node that
- * before it. */
-static int element_at(const cable *u, int node, int *end)
-{
-  *end = node == u->n;
-  return node == u->n ? node - 1 : node;
-}
-
 /* Force in the cable at a node, ground axes: of what lies beyond on what lies before. Inertia, weight and
  * loads of half an element are between there and the middle of the element, where the tension is N. */
 static int force_at(const ga__eval *e, const cable *u, int node, double F[3])
 {
   double *value = e->work->scratch, sum[12] = {0};
   int end;
-  const int i = element_at(u, node, &end);
+  const int i = ga__along_element(u->n, node, &end);
   const ga__kin *a = &e->kin[u->first + i];
   const double half = 0.5 * length_of(u, i), *g = e->m->opts.gravity, load = ga__load_factor(e);
   stretch s;
@@ -562,13 +551,9 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
 {
   const cable *u = el->data;
-  int end, n = 0;
-  const int at = i == 0 ? 0 : element_at(u, (i - 1) / N_NODE_SIGNALS, &end);
-  for (int k = 0; k < (i == 0 ? u->n + 1 : 2); k++) {
-    const ga__node *node = GA__AT(b->node, ga__node, u->first + at + k);
-    for (int c = 0; c < 3; c++, n++)
-      if (n < room) column[n] = node->v + c;
-  }
+  int end;
+  const int at = i == 0 ? 0 : ga__along_element(u->n, (i - 1) / N_NODE_SIGNALS, &end);
+  const int n = ga__along_columns(b, u->first + at, i == 0 ? u->n + 1 : 2, 3, column, room);
   return i == 0 ? n : ga__line_loads_columns(b, &u->loads, at, column, n, room);
 }
 
@@ -593,7 +578,7 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
   const cable *u = el->data;
   const int node = (i - 1) / N_NODE_SIGNALS, which = (i - 1) % N_NODE_SIGNALS;
   int end, n = 6;
-  const int at = i == 0 ? 0 : element_at(u, node, &end);
+  const int at = i == 0 ? 0 : ga__along_element(u->n, node, &end);
   double F[3], row[3], K[9], C[9];
   stretch s;
   if (i == 0) return energy_slopes(e, u, d, dq), 0;
