@@ -665,6 +665,7 @@ typedef enum law { ABS, HALF, SIGN, POWER, SQUARE, TANH, N_LAWS } law;
 typedef struct pair {
   law law;
   int by_rate;
+  int held; /* 1: their distance is held by a constraint */
 } pair;
 
 static double law_value(law of, double g)
@@ -694,7 +695,7 @@ static int pair_force(void *user, const ga_point *p, double *out)
   const pair *of = user;
   const double F = law_value(of->law, of->by_rate ? p->v[1] - p->v[0] : p->q[1] - p->q[0]);
   out[0] = -10.0 * p->q[0] + F, out[1] = -20.0 * p->q[1] - F;
-  if (p->lambda) out[0] += p->lambda[0], out[1] -= p->lambda[0]; /* -B^T lambda */
+  if (of->held) out[0] += p->lambda[0], out[1] -= p->lambda[0]; /* -B^T lambda */
   return 0;
 }
 
@@ -736,7 +737,7 @@ static void kinks(void **state)
   static const ga_factor R2 = {GA_RN, 2, GA_LEFT};
   (void)state;
   for (int c = 0; c < N_LAWS * 2 * 2 * 2 * 2; c++) {
-    pair of = {(law)(c / 16), c / 8 % 2};
+    pair of = {(law)(c / 16), c / 8 % 2, 0};
     const int exact = c / 4 % 2, sides = c / 2 % 2, off = c % 2;
     const double zero[2] = {0, 0}, moved[2] = {0, 0.01};
     const ga_point p = {0.0,
@@ -782,7 +783,7 @@ static void kinks(void **state)
 static void kink_that_nothing_reaches(void **state)
 {
   static const ga_factor R2 = {GA_RN, 2, GA_LEFT};
-  pair of = {ABS, 0};
+  pair of = {ABS, 0, 1};
   const double zero[2] = {0, 0};
   const ga_point p = {0.0, zero, zero, zero, zero, NULL, NULL, NULL, 0, NULL};
   rig r = rig_open(NULL);
