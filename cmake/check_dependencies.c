@@ -1,6 +1,6 @@
-/* Run when the build is configured: whether the libraries that were found can be used as their headers say. Where
- * header and library are of different versions or kinds, numbers would be wrong without a word. Prints a line for
- * each that is not as it should be. */
+/* Run when the build is configured: whether the libraries that were found can be used as their headers say.
+ * Where header and library are of different versions or kinds, numbers would be wrong without a word. Prints
+ * a line for each that is not as it should be. */
 #include <SuiteSparse_config.h>
 #include <amd.h>
 #include <arpack.h>
@@ -56,7 +56,8 @@ static void check_arpack(void)
   a_int ido = 0, info = 1, iparam[11] = {1, 0, 100, 1, 0, 0, 1}, ipntr[14], select[VECTORS];
   for (int i = 0; i < N; i++) residual[i] = 1.0 + i % 3;
   for (;;) {
-    dnaupd_c(&ido, "I", N, "LM", 1, 1e-12, residual, VECTORS, vectors, N, iparam, ipntr, workd, workl, WORK, &info);
+    dnaupd_c(&ido, "I", N, "LM", 1, 1e-12, residual, VECTORS, vectors, N, iparam, ipntr, workd, workl, WORK,
+             &info);
     if (ido != 1 && ido != -1) break;
     for (int i = 0; i < N; i++) workd[ipntr[1] - 1 + i] = (i + 1) * workd[ipntr[0] - 1 + i];
   }
@@ -73,8 +74,8 @@ static void check_orders(void)
   int start[3] = {0, 1, 2}, row[2] = {1, 0}, match[2], work[10], order[2], stats[COLAMD_STATS];
   int column[3] = {0, 1, 2}, space[512] = {1, 0};
   double effort;
-  expect(btf_maxtrans(2, 2, start, row, 0, &effort, match, work) == 2 && match[0] == 1 && match[1] == 0, "btf",
-         "the transversal of a 2x2 matrix is wrong");
+  expect(btf_maxtrans(2, 2, start, row, 0, &effort, match, work) == 2 && match[0] == 1 && match[1] == 0,
+         "btf", "the transversal of a 2x2 matrix is wrong");
   expect(amd_order(2, start, row, order, NULL, NULL) >= AMD_OK && order[0] + order[1] == 1, "amd",
          "the order of a 2x2 matrix is wrong");
   expect(colamd_recommended(2, 2, 2) <= 512 && colamd(2, 2, 512, space, column, NULL, stats) &&
@@ -93,8 +94,8 @@ int main(void)
   check_orders();
   check_lapacke();
   check_arpack();
-  expect(H5get_libversion(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR && minor == H5_VERS_MINOR &&
-             release == H5_VERS_RELEASE,
+  expect(H5get_libversion(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR &&
+             minor == H5_VERS_MINOR && release == H5_VERS_RELEASE,
          "hdf5", "its header is of another version");
   expect(zlibVersion()[0] == ZLIB_VERSION[0], "zlib", "its header is of another version");
   yaml_get_version(version, version + 1, version + 2);

@@ -18,10 +18,22 @@ static struct {
   int draws;                     /* has any case asked for a seed? */
 } seeds;
 
-/* 1: a tool that slows everything down looks on; loops that only repeat are cut short. */
+/* 1: run under a tool that slows everything down; loops that only repeat are cut short. */
 static inline int rig_brief(void)
 {
   return getenv("GALPHA_BRIEF") != NULL;
+}
+
+/* The distance between the calls that fail, one in each run, where a run makes `total` of them. All of them
+ * fail in turn, but with the sanitizers and under valgrind, which take ten and forty times as long, some
+ * spread over the run; GALPHA_THOROUGH (`make soak`) tries all with the sanitizers too. */
+static inline long rig_stride(long total)
+{
+  if (rig_brief()) return 1 + total / 40;
+#ifdef __SANITIZE_ADDRESS__
+  if (!getenv("GALPHA_THOROUGH")) return 1 + total / 150;
+#endif
+  return 1;
 }
 
 static inline unsigned long long seeds_given(void)
@@ -30,7 +42,7 @@ static inline unsigned long long seeds_given(void)
   return text ? strtoull(text, NULL, 0) : 0;
 }
 
-/* A generator of the case that runs; `stream` tells several of one case apart. */
+/* A generator of the case that runs; `stream` distinguishes several generators of one case. */
 static inline rig_random rig_seed(int stream)
 {
   rig_random r = {0xCBF29CE484222325u}; /* FNV-1a of the name, then mixed with the numbers */

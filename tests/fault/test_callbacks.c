@@ -63,7 +63,7 @@ typedef struct record {
   double *state[STEPS + 1];
 } record;
 
-/* A start and a few steps. Where the fault strikes, the same call again must lead to the state of the record;
+/* A start and a few steps. After the fault, the same call again must lead to the state of the record;
  * there the run ends. Returns how often it struck. Without a fault, the record is made. */
 static int disturbed_run(rig *r, rig_meddle *m, const fault *f, record *good)
 {
@@ -114,7 +114,7 @@ static void each_call_fails(const trial_case *c)
   for (size_t k = 0; k < sizeof FAULTS / sizeof *FAULTS; k++) {
     m.code = FAULTS[k].code;
     m.value = FAULTS[k].value;
-    for (long n = 1; n <= total; n += rig_brief() ? 3 : 1) {
+    for (long n = 1; n <= total; n += rig_stride(total)) {
       double saved[MOST_SAVED];
       assert_true(ga_stepper_saved_size(r.st) <= MOST_SAVED);
       assert_status(r.ctx, ga_stepper_save(r.st, saved), GA_OK); /* drops what the last run knew of factors */

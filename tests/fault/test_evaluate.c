@@ -48,13 +48,13 @@ static void each_allocation_fails(void **state)
     assert_int_equal(life(names[i / 2], i % 2, 0), 0);
     const long total = rig_memory.count;
     assert_true(total > 100);
-    for (long n = 1; n <= total; n += rig_brief() ? 7 : 1)
+    for (long n = 1; n <= total; n += rig_stride(total))
       if (!life(names[i / 2], i % 2, n))
         fail_msg("%s: allocation %ld of %ld failed, and nobody noticed", names[i / 2], n, total);
   }
 }
 
-/* The same while an equilibrium is looked for, by sparse factors and a relaxation. */
+/* The same during the search for an equilibrium, by sparse factors and a relaxation. */
 static int search(const char *name, ga_load_control control, long fail_at)
 {
   rig r = rig_open(name);
@@ -85,7 +85,7 @@ static void each_allocation_of_a_search_fails(void **state)
   assert_true(total > 0);
   long tried = 0,
        failed = 0; /* KLU makes do without some of its own, as where it would make a block smaller */
-  for (long n = 1; n <= total; n += rig_brief() ? 7 : 1, tried++)
+  for (long n = 1; n <= total; n += rig_stride(total), tried++)
     failed += !search("heavy_top", GA_LOAD_AT_ONCE, n);
   assert_true(2 * failed > tried);
 }

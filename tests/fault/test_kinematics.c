@@ -140,7 +140,7 @@ static void each_allocation_fails(void **state)
     const long total = rig_memory.count;
     long noticed = 0, tried = 0; /* KLU makes do without some of its own */
     assert_true(total > 50);
-    for (long n = 1; n <= total; n += rig_brief() ? 29 : twice ? 5 : 1, tried++) noticed += life(twice, n);
+    for (long n = 1; n <= total; n += rig_stride(total), tried++) noticed += life(twice, n);
     assert_true(3 * noticed > tried);
   }
 }
@@ -158,7 +158,7 @@ static void each_callback_fails(void **state)
     assert_status(ctx, ga_kinematics_start(k, 0.0, q0, NULL, NULL, NULL, NULL, NULL), GA_OK);
     const long at_start = r.calls;
     assert_status(ctx, go(k, 0.25), GA_OK);
-    const long total = r.calls, every = rig_brief() ? 17 : 1;
+    const long total = r.calls, every = rig_stride(total);
     for (long n = 1; n <= total; n += every) {
       r.fail_at = 0;
       if (n > at_start)

@@ -15,7 +15,7 @@ typedef struct trial_case {
   int checked; /* 1: with the derivative checker */
 } trial_case;
 
-/* What is left of a life when an allocation fails in it. */
+/* Whether anything is still allocated after an allocation failed. */
 typedef struct life {
   const trial_case *c;
   rig r;
@@ -60,7 +60,7 @@ static int created(life *l)
   return 1;
 }
 
-/* A step that may fail for want of memory, and must then leave all as it was and work the second time. */
+/* A step that may run out of memory; it must then leave the state unchanged and work the second time. */
 static int stepped(life *l)
 {
   rig *r = &l->r;
@@ -246,7 +246,7 @@ static void redundant(void **state)
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     assert_int_equal(redundant_life(&list[i], 0), 0);
     long total = rig_memory.count;
-    for (long n = 1; n <= total; n += rig_brief() ? 11 : 1)
+    for (long n = 1; n <= total; n += rig_stride(total))
       if (!redundant_life(&list[i], n) && !rig_memory.kept)
         fail_msg("case %zu: allocation %ld of %ld failed, and nobody noticed", i, n, total);
   }

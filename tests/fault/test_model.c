@@ -41,7 +41,7 @@ unsigned char *yaml_strdup(const unsigned char *text)
   return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-/* Reads a file with all that a document may have, then values of every kind. 1: something failed for want of
+/* Reads a file with all that a document may have, then values of every kind. 1: something failed for lack of
  * memory. */
 static int read_all(desk *k, const char *path)
 {

@@ -20,9 +20,9 @@
 
 /* ---- Kills ---- */
 
-typedef struct told { /* by the child, after each call that flushes */
+typedef struct child_progress { /* by the child, after each call that flushes */
   volatile long flushed, checkpoint;
-} told;
+} child_progress;
 
 enum { SAVED = 700 };
 
@@ -31,8 +31,8 @@ static void fill_saved(double *saved, long n)
   for (int i = 0; i < SAVED; i++) saved[i] = (double)n + 1e-3 * i;
 }
 
-/* Writes until it is killed, flushing and saving at random moments. */
-static void write_forever(rig *r, told *tell, rig_random random)
+/* Writes until it is killed, flushing and saving at random times. */
+static void write_forever(rig *r, child_progress *progress, rig_random random)
 {
   double saved[SAVED];
   ga_recorder *rec = NULL;
@@ -43,26 +43,26 @@ static void write_forever(rig *r, told *tell, rig_random random)
     const int turn = rig_below(&random, 37 * 101);
     if (turn % 37 == 0) {
       if (ga_recorder_flush(rec)) _exit(3);
-      tell->flushed = k + 1;
+      progress->flushed = k + 1;
     }
     if (turn % 101 == 0) {
       fill_saved(saved, k + 1);
       if (ga_recorder_checkpoint(rec, rig_time(k), saved, SAVED - (size_t)(k % 3))) _exit(4);
-      tell->flushed = tell->checkpoint = k + 1;
+      progress->flushed = progress->checkpoint = k + 1;
     }
   }
 }
 
-static void kill_after(rig *r, told *tell, rig_random *random)
+static void kill_after(rig *r, child_progress *progress, rig_random *random)
 {
   const struct timespec pause = {0, 1000L * rig_below(random, 30000)};
   const rig_random writer = {rig_bits(random)};
   const pid_t child = fork();
   int how = 0;
   assert_true(child >= 0);
-  if (child == 0) write_forever(r, tell, writer);
-  while (!tell->flushed && waitpid(child, &how, WNOHANG) == 0) sched_yield();
-  if (tell->flushed) nanosleep(&pause, NULL);
+  if (child == 0) write_forever(r, progress, writer);
+  while (!progress->flushed && waitpid(child, &how, WNOHANG) == 0) sched_yield();
+  if (progress->flushed) nanosleep(&pause, NULL);
   kill(child, SIGKILL);
   waitpid(child, &how, 0);
   if (!WIFSIGNALED(how)) fail_msg("the writer ended by itself: %d", WEXITSTATUS(how));
@@ -70,7 +70,7 @@ static void kill_after(rig *r, told *tell, rig_random *random)
 
 /* All that was flushed is there, and what is there is right; the last checkpoint is whole. Its number of
  * records. */
-static long check_killed(rig *r, const told *tell)
+static long check_killed(rig *r, const child_progress *progress)
 {
   double t, saved[SAVED], expected[SAVED];
   ga_result *res = NULL;
@@ -79,17 +79,17 @@ static long check_killed(rig *r, const told *tell)
   long length[2], at = 0;
   if (rig_plain_lengths(r->path, length)) fail_msg("the file does not open in plain HDF5");
   assert_int_equal(length[0], length[1]);
-  assert_true(length[0] >= tell->flushed);
+  assert_true(length[0] >= progress->flushed);
   assert_status(r->ctx, ga_result_open(r->ctx, r->path, &res), GA_OK);
   assert_int_equal(ga_result_n_records(res), length[0]);
   wrong = rig_wrong(res);
   if (wrong) fail_msg("%s", wrong);
   assert_string_equal(ga_result_attribute(res, "status"), "running");
   assert_status(r->ctx, ga_result_checkpoint(res, &t, &count, NULL), GA_OK);
-  if (tell->checkpoint || count) {
+  if (progress->checkpoint || count) {
     assert_status(r->ctx, ga_result_checkpoint(res, &t, &count, saved), GA_OK);
     at = (long)saved[0];
-    assert_true(at >= tell->checkpoint && at <= length[0]);
+    assert_true(at >= progress->checkpoint && at <= length[0]);
     assert_true(t == rig_time(at - 1));
     assert_int_equal(count, SAVED - (at - 1) % 3);
     fill_saved(expected, at);
@@ -99,25 +99,26 @@ static long check_killed(rig *r, const told *tell)
   return at;
 }
 
-/* Killed, looked at, gone on from its checkpoint, killed again, and so on. GALPHA_KILLS: how often; 3
+/* Killed, read, continued from its checkpoint, killed again, and so on. GALPHA_KILLS: how often; 3
  * without. */
 static void survive_kills(int m, int compression)
 {
   const char *asked = getenv("GALPHA_KILLS");
   const int kills = asked ? atoi(asked) : 3;
-  told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  assert_true(tell != MAP_FAILED);
+  child_progress *progress =
+      mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(progress != MAP_FAILED);
   rig *r = rig_open(m);
   rig_random random = rig_seed(0);
   r->opts.compression = compression;
   for (int i = 0; i < kills; i++) {
-    *tell = (told){0, 0};
-    kill_after(r, tell, &random);
-    const long at = check_killed(r, tell);
-    r->opts.append = at > 0 && at < 20000; /* anew where it has become long */
+    *progress = (child_progress){0, 0};
+    kill_after(r, progress, &random);
+    const long at = check_killed(r, progress);
+    r->opts.append = at > 0 && at < 20000; /* a new file when it has become long */
   }
   rig_close(r);
-  munmap(tell, sizeof *tell);
+  munmap(progress, sizeof *progress);
 }
 
 static void killed_few_signals(void **state)
@@ -141,15 +142,16 @@ static void killed_plain(void **state)
 /* Opened again and again while it is written as fast as can be: always a whole file, never a wrong number. */
 static void read_while_it_is_written(void **state)
 {
-  told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  child_progress *progress =
+      mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   rig *r = rig_open(3);
   (void)state;
-  *tell = (told){0, 0};
+  *progress = (child_progress){0, 0};
   const pid_t child = fork();
-  if (child == 0) write_forever(r, tell, rig_seed(0));
-  while (!tell->flushed) sched_yield();
+  if (child == 0) write_forever(r, progress, rig_seed(0));
+  while (!progress->flushed) sched_yield();
   for (int i = 0; i < (rig_brief() ? 3 : 40); i++) {
-    const long flushed = tell->flushed;
+    const long flushed = progress->flushed;
     ga_result *res = NULL;
     const char *wrong = NULL;
     const ga_status status = ga_result_open(r->ctx, r->path, &res);
@@ -163,10 +165,10 @@ static void read_while_it_is_written(void **state)
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
   rig_close(r);
-  munmap(tell, sizeof *tell);
+  munmap(progress, sizeof *progress);
 }
 
-/* ---- Every moment ---- */
+/* ---- Every write ---- */
 
 /* A kill can come between any two pages that reach the disk. Here it does: what the library writes goes
  * through this. */
@@ -185,7 +187,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at)
 }
 
 /* Three blocks, flushed while they fill, with checkpoints; then gone on from the last one. */
-static void short_run(rig *r, told *tell)
+static void short_run(rig *r, child_progress *progress)
 {
   double saved[SAVED];
   ga_recorder *rec = NULL;
@@ -193,26 +195,28 @@ static void short_run(rig *r, told *tell)
     r->opts.append = part;
     if (ga_recorder_create(r->ctx, r->path, &r->opts, &rec)) _exit(1);
     if (part)
-      tell->flushed = tell->checkpoint; /* what came later may be dropped */
+      progress->flushed = progress->checkpoint; /* what came later may be dropped */
     else
-      tell->flushed = 0;
+      progress->flushed = 0;
     for (long k = ga_recorder_n_records(rec); k < (part ? 3500 : 3200); k++) {
       if (rig_add(rec, r->m, k)) _exit(2);
       if (k % 230 == 7 && ga_recorder_flush(rec)) _exit(3);
-      if (k % 230 == 7) tell->flushed = k + 1;
+      if (k % 230 == 7) progress->flushed = k + 1;
       if (k % 700 != 600) continue;
       fill_saved(saved, k + 1);
       if (ga_recorder_checkpoint(rec, rig_time(k), saved, SAVED - (size_t)(k % 3))) _exit(4);
-      tell->flushed = tell->checkpoint = k + 1;
+      progress->flushed = progress->checkpoint = k + 1;
     }
     ga_recorder_destroy(&rec);
-    tell->flushed = part ? 3500 : tell->checkpoint; /* the next one may drop down to there at any moment */
+    progress->flushed =
+        part ? 3500 : progress->checkpoint; /* the next one may drop down to there at any time */
   }
 }
 
 static void killed_between_any_two_pages(void **state)
 {
-  told *tell = mmap(NULL, sizeof *tell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  child_progress *progress =
+      mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const long stride = rig_brief() ? 97 : getenv("GALPHA_KILLS") ? 1 : 7;
   long total, first;
   ga_recorder *rec = NULL;
@@ -223,26 +227,26 @@ static void killed_between_any_two_pages(void **state)
   first = pages_written; /* a file that could not be begun has no promise to keep */
   ga_recorder_destroy(&rec);
   pages_written = 0;
-  short_run(r, tell);
+  short_run(r, progress);
   total = pages_written;
   assert_true(total > 300);
   for (long at = first; at < total; at += stride) {
     int how = 0;
     unlink(r->path);
-    *tell = (told){0, 0};
+    *progress = (child_progress){0, 0};
     const pid_t child = fork();
     if (child == 0) {
       pages_written = 0;
       last_page = at;
-      short_run(r, tell);
+      short_run(r, progress);
       _exit(5);
     }
     waitpid(child, &how, 0);
     if (!WIFEXITED(how) || WEXITSTATUS(how)) fail_msg("page %ld: the writer returned %d", at, how);
-    check_killed(r, tell);
+    check_killed(r, progress);
   }
   rig_close(r);
-  munmap(tell, sizeof *tell);
+  munmap(progress, sizeof *progress);
 }
 
 /* ---- Full disks ---- */
@@ -280,7 +284,7 @@ static void file_too_large(void **state)
   rig_random random = rig_seed(0);
   (void)state;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-  for (int i = 0; i < 40; i++) { /* limits that strike in chunks, in structures, in the middle of pages */
+  for (int i = 0; i < 40; i++) { /* limits reached in chunks, in structures, in the middle of pages */
     rig *r = rig_open(i % 2 ? 3 : 300);
     r->opts.compression = i % 3 > 0;
     small = old;
