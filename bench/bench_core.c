@@ -8,8 +8,8 @@
 static const double target = 1e-5; /* the error at which times are compared */
 static const double seconds = 3.0; /* for a curve, see curve_measure() */
 
-typedef struct ladder { /* IDA's tolerances, a factor apart, each with every largest order; the fastest order
-                           counts */
+/* IDA's tolerances, a factor apart, each with every largest order; the fastest order counts. */
+typedef struct ladder {
   double first, factor;
   int rungs;
   int orders[4]; /* 0 ends them */

@@ -13,11 +13,18 @@ typedef struct joint { /* one block row of the equations for the joint forces */
   double r[2];         /* right-hand side, then the force on the rod below */
 } joint;
 
-/* Joint forces F_i on the near end of rod i, −F_{i+1} on its far end, e = (cos θ, sin θ), n = (−sin θ, cos
- * θ): m c''_i = F_i − F_{i+1} + m g,   J α_i = −(l/2) n_i·(F_i + F_{i+1}) Equal acceleration of both rods at
- * joint i, with κ = l²/(4J) and N_i = n_i n_iᵀ: (−I/m + κN_{i−1}) F_{i−1} + (2I/m + κN_{i−1} + κN_i) F_i +
- * (−I/m + κN_i) F_{i+1} = −(l/2)(ω²e)_{i−1} − (l/2)(ω²e)_i, at the fixed joint 0: (I/m + κN_0) F_0 + (−I/m +
- * κN_0) F_1 = −g − (l/2)(ω²e)_0;  F_n = 0. */
+/* Joint forces F_i on the near end of rod i, −F_{i+1} on its far end. With e = (cos θ, sin θ) and
+ * n = (−sin θ, cos θ):
+ *
+ *   m c''_i = F_i − F_{i+1} + m g,   J α_i = −(l/2) n_i·(F_i + F_{i+1})
+ *
+ * Equal acceleration of both rods at joint i, with κ = l²/(4J) and N_i = n_i n_iᵀ, at the fixed joint 0, and
+ * at the free end:
+ *
+ *   (−I/m + κN_{i−1}) F_{i−1} + (2I/m + κN_{i−1} + κN_i) F_i + (−I/m + κN_i) F_{i+1}
+ *      = −(l/2)(ω²e)_{i−1} − (l/2)(ω²e)_i
+ *   (I/m + κN_0) F_0 + (−I/m + κN_0) F_1 = −g − (l/2)(ω²e)_0,   F_n = 0
+ */
 static void joints_assemble(joint *J, const chain *c, const double *th, const double *om)
 {
   const double im = 1.0 / c->m, kappa = 0.25 * c->l * c->l / c->J;

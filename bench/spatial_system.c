@@ -16,15 +16,15 @@ enum { /* entries of one end: B, then Bᵀ, each a multiple of I and a full bloc
        END_SIZE = 24
 };
 enum { SPIN_X = 0, SPIN_W = 3, SPIN_SIZE = 12 }; /* of one rod's dynamics: x a diagonal, ω a block */
-enum { /* of the two rows of a hinge: by ω of rod i, by ω of rod i−1, the same of Bᵀ, and the coupling of both
-        */
-       HINGE_B = 0,
-       HINGE_A = 6,
-       HINGE_BT = 12,
-       HINGE_AT = 18,
-       HINGE_BA = 24,
-       HINGE_AB = 33,
-       HINGE_SIZE = 42
+/* Entries of the two rows of a hinge: by ω of rod i, by ω of rod i−1, the same of Bᵀ, and their coupling. */
+enum {
+  HINGE_B = 0,
+  HINGE_A = 6,
+  HINGE_BT = 12,
+  HINGE_AT = 18,
+  HINGE_BA = 24,
+  HINGE_AB = 33,
+  HINGE_SIZE = 42
 };
 
 static const double sigma[2] = {1.0, -1.0};

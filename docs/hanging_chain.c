@@ -3,8 +3,12 @@
 #include <string.h>
 
 /* Masses of 1 kg in the plane, joined by rods of 0.1 m: rod i leads from mass i−1, or from the origin, to
- * mass i. Entries of the pattern: the diagonal of V, then of every rod (the first one has no upper mass) 0, 1
- * B of the lower mass    2, 3 its Bᵀ    4, 5 B of the upper mass    6, 7 its Bᵀ    8..11 between the two */
+ * mass i. Entries of the pattern: the diagonal of V, then those of every rod; the first has no upper mass.
+ *
+ *   0, 1  B of the lower mass    2, 3  its Bᵀ
+ *   4, 5  B of the upper mass    6, 7  its Bᵀ
+ *   8..11 between the two masses
+ */
 enum { N = 20, NV = 2 * N, ENTRIES = NV + 4 + 12 * (N - 1) };
 static const double L = 0.1, GRAVITY = 9.81;
 

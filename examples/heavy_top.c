@@ -9,8 +9,8 @@
  *   0                  = Φ = −x + R X,           hidden: 0 = −xdot + R (Ω × X)
  *
  * From: M. Arnold, A. Cardona, O. Brüls, Order reduction in time integration caused by
- * velocity projection, 2015, appendix; it spins at 150 rad/s. The same top with three different moments of inertia,
- * tumbling slowly, is the ordinary body of every machine.
+ * velocity projection, 2015, appendix; it spins at 150 rad/s. The same top with three different moments of
+ * inertia, tumbling slowly, is the ordinary body of every machine.
  *
  * What it shows: rotations as group elements, and what the choice of the group and of the velocity costs.
  *   heavy_top           R^3 x SO(3), space angular velocity ω = R Ω: the choice for most uses

@@ -32,7 +32,7 @@ ex_options ex_options_defaults(void);
   "  --h H             step [s] (default: the problem's)\n"                                                  \
   "  --rho R           spectral radius at infinity, 0 to 1 (default: the problem's)\n"                       \
   "  --t-end T         end time [s] (default: the problem's)\n"                                              \
-  "  --method M        stabilized (default), index3, soi2, hht-soi2 or weighted\n"                            \
+  "  --method M        stabilized (default), index3, soi2, hht-soi2 or weighted\n"                           \
   "  --no-commutator   update rotations as in the papers, without the term (h²/12)[v_n,v₁]\n"             \
   "  --list            list the problems\n"                                                                  \
   "  --help            this text\n"

@@ -3,8 +3,8 @@
  * Test problem (15) of Jay & Negrut, "A second order extension of the generalized-α method for constrained
  * systems in mechanics" (2008), with an exact solution. With q = (y1, y2), v = (z1, z2):
  *
- *   [ y1             y2 − e⁻²ᵗ ]        [ eᵗ (y1 z2 + 2 y2 z1) + e²ᵗ y1 λ − y1 z2 ψ − 2 ] [ sin(y1 − eᵗ)   y1
- * y2     ] vdot = [ e⁻ᵗ (½ y2 z2 − 2 y1 z1 y2 z2 + y2 λ²) − y1 y2 z1 ψ³ + e³ᵗ           ]
+ *   [ y1             y2 − e⁻²ᵗ ]        [ eᵗ (y1 z2 + 2 y2 z1) + e²ᵗ y1 λ − y1 z2 ψ − 2           ]
+ *   [ sin(y1 − eᵗ)   y1 y2     ] vdot = [ e⁻ᵗ (½ y2 z2 − 2 y1 z1 y2 z2 + y2 λ²) − y1 y2 z1 ψ³ + e³ᵗ ]
  *
  *   Φ = y1² y2 − 1 = 0,    k = y1 z1 z2 + 2 = 0
  *

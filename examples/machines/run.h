@@ -54,8 +54,7 @@ void mx_run_close(mx_run *run);
 /* A machine against its references. */
 typedef struct mx_result {
   int n;                            /* references */
-  double error[MX_MOST_REFERENCES]; /* the largest over all rows; their root mean square where machine->rtol >
-                                       0 */
+  double error[MX_MOST_REFERENCES]; /* largest over all rows, or root mean square if machine->rtol > 0 */
   double at[MX_MOST_REFERENCES];    /* [s] where it is largest */
   double last[MX_MOST_REFERENCES];  /* the signal at the last time compared */
   double energy;                    /* [J] largest error of the balance */

@@ -256,6 +256,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_POINTS_TURN_BACK, "points of a beam or cable turn back too sharply")                           \
   X(GA_REASON_OFF_CABLE, "a marker is beside its cable")                                                     \
   X(GA_REASON_CABLE_CANNOT_TURN, "a load along a cable has a moment, or axes that turn")                     \
+  X(GA_REASON_SLIDER_NEEDS_ELEMENTS, "a beam or cable has too few elements for a slider")                    \
+  X(GA_REASON_SLID_OFF, "a slider left its beam or cable")                                                   \
   /* modal bodies */                                                                                         \
   X(GA_REASON_MESH_SIZE, "a matrix of a mesh has another size than its nodes need")                          \
   X(GA_REASON_MESH_NOT_SYMMETRIC, "a matrix of a mesh is not symmetric")                                     \
@@ -270,9 +272,13 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MESH_SAME_PLACE, "two interface nodes are at the same place")                                  \
   X(GA_REASON_MESH_INTERFACE_LOOSE, "interface nodes do not hold the mesh")                                  \
   X(GA_REASON_MESH_FEW_MODES, "a mesh has fewer modes than are needed")                                      \
+  X(GA_REASON_MESH_STIFFENING, "a stiffening matrix is not that of its load")                                \
   X(GA_REASON_MESH_DAMPING, "as many damping ratios as modes are needed")                                    \
   X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
   X(GA_REASON_MESH_DATASET, "a dataset of a mesh is missing or wrong")                                       \
+  X(GA_REASON_NO_STIFFENING, "there are no stiffening matrices")                                             \
+  X(GA_REASON_LOAD_MISSING, "the stiffening matrix of a load is missing")                                    \
+  X(GA_REASON_LOAD_UNKNOWN, "a stiffening matrix is of no load")                                             \
   X(GA_REASON_MESH_COLUMNS, "positions of nodes have three columns")                                         \
   X(GA_REASON_NO_MODES, "a modal body without modes")                                                        \
   X(GA_REASON_NO_INTERFACE, "a marker on a modal body without interface nodes")                              \
@@ -341,6 +347,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MOVES_FREELY, "a coordinate may have any value in equilibrium")                                \
   X(GA_REASON_STAYS_FREE, "a coordinate that may have any value in equilibrium stays where it was")          \
   X(GA_REASON_UNSTABLE, "an equilibrium is unstable")                                                        \
+  X(GA_REASON_STABILITY_AT_KINK, "the equations have a kink or jump exactly at an equilibrium")              \
   X(GA_REASON_LOAD_NOT_REACHED, "a path of equilibria could not be followed to its load")                    \
   X(GA_REASON_NO_TANGENT, "a path of equilibria has no direction where it begins")                           \
   X(GA_REASON_NOTHING_BUCKLES, "no load changes the stiffness")                                              \

@@ -38,10 +38,10 @@ typedef enum ga_equation_block {
 } ga_equation_block;
 enum { GA_N_BLOCKS = 5 }; /* those a system has itself; GA_BLOCK_ETA is the method's own */
 
-/* What an evaluation in statics has besides. */
+/* What an evaluation has besides in statics and, where inner unknowns are iterates, in a step. */
 typedef struct ga_static_values {
-  /* [-] Load factor: loads, forces that act from outside such as dead weights, are to be scaled by it. A
-   * system that does not know which of its forces are loads ignores it; see ga_equilibrium. */
+  /* [-] Load factor, 1 in a step: loads, forces that act from outside such as dead weights, are to be scaled
+   * by it. A system that does not know which of its forces are loads ignores it; see ga_equilibrium. */
   double load;
   const double *inner; /* [n_inner] iterate of the inner unknowns; NULL: those that belong to q */
 } ga_static_values;
@@ -60,7 +60,8 @@ typedef struct ga_point {
   /* 0: this point is not related to earlier ones. Otherwise q, v and vdot have the same values as at the last
    * point with this number and the same arrays, and what was computed from them may be reused. */
   unsigned long motion;
-  const struct ga_static_values *statics; /* NULL, except in searches of an equilibrium */
+  /* NULL, except in searches of an equilibrium and, of systems with inner unknowns, in steps. */
+  const struct ga_static_values *statics;
 } ga_point;
 
 /* Writes every component of out. Returns 0; > 0: cannot be evaluated here, try a smaller step; < 0: give up.
@@ -206,7 +207,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * forces of beam elements. At a point with p->statics->inner = n, `force` returns f − f_n c_n⁻¹ c and
    * `jacobian` the derivative f_q − f_n c_n⁻¹ c_q, both with derivatives at (q, n): Newton's iteration for q
    * and n together then needs the unknowns q alone. It may converge much faster than that for q with n =
-   * n(q). */
+   * n(q). It is used in statics, and in those steps whose prediction changes n by more than its size. */
   int n_inner;
   ga_eval_fn inner;        /* n(q)           [n_inner]  needed if n_inner > 0 */
   ga_inner_fn inner_step;  /* δn of that iteration      needed if n_inner > 0 */
@@ -1044,7 +1045,7 @@ typedef enum ga_stability {
   GA_STABLE = 0,           /* no small motion grows, as far as the linearised equations can tell */
   GA_UNSTABLE = 1,         /* a small motion grows: the system would leave this equilibrium by itself */
   GA_NEUTRAL = 2,          /* the system can move in some direction without any force */
-  GA_STABILITY_UNKNOWN = 3 /* not requested, or it could not be computed */
+  GA_STABILITY_UNKNOWN = 3 /* not requested, it could not be computed, or there is a kink or jump */
 } ga_stability;
 
 typedef enum ga_critical_kind {
@@ -1105,6 +1106,8 @@ typedef struct ga_equilibrium_report {
   int judged;          /* number of directions, the softest ones, whose stiffness was computed */
   int free_directions; /* number of all directions that the constraints leave free */
   int coordinate; /* index of the velocity that moves most in the unstable or free direction; −1: none */
+  int at_kink;    /* 1: the equations have a kink or jump exactly there, which a warning names: stability is
+                     unknown */
   long jumps;     /* load steps that ended far from the continuation of the path, for example beyond a limit
                      point */
   int n_critical; /* critical points found along a path, at most GA_MOST_CRITICAL are kept */

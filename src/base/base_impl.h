@@ -96,23 +96,40 @@ typedef struct ga__writer {
 } ga__writer;
 void ga__write(ga__writer *w, const char *format, ...) GA_PRINTF(2, 3);
 
-/* A stack of doubles in one block: take() never allocates, release() returns to a mark. */
-typedef struct ga__arena {
+/* Work arrays that are needed during one call, from a stack that is reserved in advance.
+ *
+ * A function gets its ga__scratch by value, takes arrays from this copy, and passes the copy on to the
+ * functions that it calls. So these take what lies above, and whatever a function has taken is free again
+ * when it returns, on every path: there is nothing to release.
+ *
+ *   static ga_status f(ga_stepper *st, ga__scratch scratch)
+ *   {
+ *     double *force = ga__take(&scratch, nv);
+ *     return g(st, force, scratch);
+ *   }
+ *
+ * Arrays have the numbers of earlier calls in them. With AddressSanitizer they are NaN, and numbers beyond
+ * their ends, or taken by a call that has ended, must not be used (base/stack.c). */
+typedef struct ga__stack {
   double *base;
-  size_t size, used;
-} ga__arena;
+  size_t depth;  /* arrays in use at the same time, at most, */
+  size_t length; /* and numbers in each of them, at most */
+  size_t peak;   /* arrays that were in use at the same time; above depth: too many were taken */
+} ga__stack;
 
-ga_status ga__arena_create(ga_context *ctx, size_t doubles, ga__arena *arena);
-void ga__arena_destroy(ga_context *ctx, ga__arena *arena);
-double *ga__arena_take(ga__arena *arena, size_t doubles); /* NULL: not enough space */
-static inline size_t ga__arena_mark(const ga__arena *arena)
-{
-  return arena->used;
-}
-static inline void ga__arena_release(ga__arena *arena, size_t mark)
-{
-  arena->used = mark;
-}
+typedef struct ga__scratch {
+  ga__stack *stack;
+  size_t used; /* arrays that belong to callers and to the function itself */
+} ga__scratch;
+
+ga_status ga__stack_create(ga_context *ctx, size_t depth, size_t length, ga__stack *stack);
+void ga__stack_destroy(ga_context *ctx, ga__stack *stack);
+/* The empty stack, for a function that no user of the stack calls. */
+ga__scratch ga__stack_begin(ga__stack *stack);
+/* An array of n numbers, n <= length; NULL if n is larger. Beyond the depth the uppermost one is given again,
+ * so that nothing else is overwritten: numbers are wrong then, and ga__stack_check() fails. */
+double *ga__take(ga__scratch *scratch, int n);
+ga_status ga__stack_check(ga_context *ctx, const ga__stack *stack);
 
 /* ---- Long arrays (numbers.c) ---- */
 

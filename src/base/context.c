@@ -76,6 +76,7 @@ void *ga__alloc(ga_context *ctx, size_t count, size_t size)
   if (size > 0 && count > SIZE_MAX / size) return NULL;
   bytes = count * size;
   if (bytes == 0) bytes = 1; /* malloc(0) may return NULL, which would read as a failure */
+  if (ctx->opts.alloc == alloc_default) return calloc(1, bytes); /* pages of large blocks are zero already */
   block = ctx->opts.alloc(ctx->opts.alloc_user, bytes);
   return block ? memset(block, 0, bytes) : NULL;
 }

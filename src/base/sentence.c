@@ -418,6 +418,12 @@ static const ga__sentence SENTENCES[] = {
          "; leave them 0"},
     [GA_REASON_CABLE_CANNOT_TURN] = {"{field} is given, but cable '{name}' is a line, which cannot turn",
                                      "; leave {field} out"},
+    [GA_REASON_SLIDER_NEEDS_ELEMENTS] = {"{other} '{name}' has only {0} elements; at least {1} are needed "
+                                         "for the smooth curve along which it "
+                                         "slides",
+                                         NULL},
+    [GA_REASON_SLID_OFF] = {"it slides off {other} '{name}': s = {0} is not between 0 and its length {1}",
+                            NULL},
     [GA_REASON_BEAM_TOO_BENT] = {"element {0} of {1} is bent or twisted by more than 149 deg", NULL},
 
     /* modal bodies */
@@ -457,9 +463,25 @@ static const ga__sentence SENTENCES[] = {
          "rotations, or three without that are not in a line",
          NULL},
     [GA_REASON_MESH_FEW_MODES] = {"{field} asks for {0.10}, but there are {1.10}", NULL},
+    [GA_REASON_MESH_STIFFENING] =
+        {"its {field} matrix of load '{name}' is not that of the load on the free body "
+         "with inertia relief: for a {other} it gives {0.4}, and rigid motions need "
+         "{1.4}",
+         NULL},
     [GA_REASON_MESH_DAMPING] = {"{field} has {0.10} ratios, but {1.10} modes are kept", NULL},
     [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
     [GA_REASON_MESH_DATASET] = {"dataset '{name}': {detail}", NULL},
+    [GA_REASON_NO_STIFFENING] =
+        {"{field} is true, but the file has no group 'stiffening' of matrices by their "
+         "loads",
+         NULL},
+    [GA_REASON_LOAD_MISSING] = {"{field} has no matrix '{name}': those of all spins and of forces on all "
+                                "interface nodes are needed",
+                                NULL},
+    [GA_REASON_LOAD_UNKNOWN] =
+        {"{field} has a matrix '{name}', which is no load: spin_xx to spin_yz, or the name "
+         "of an interface node with _fx to _mz",
+         NULL},
     [GA_REASON_MESH_COLUMNS] = {"{field} has {0} columns; it must have three, x, y and z", NULL},
     [GA_REASON_NO_MODES] = {"its {field} has no modes, and is a rigid body", NULL},
     [GA_REASON_NO_INTERFACE] = {"'{name}' has no interface nodes, where markers could be", NULL},
@@ -573,6 +595,10 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_UNSTABLE] = {"the equilibrium is unstable, most in the direction of {equation} (unstable "
                             "directions: {0}): by itself the system would leave it",
                             NULL},
+    [GA_REASON_STABILITY_AT_KINK] =
+        {"{name} {other} exactly at the equilibrium, whose stability is not judged: "
+         "{detail} of {equation} is {0.4} on one side and {1.4} on the other",
+         NULL},
     [GA_REASON_LOAD_NOT_REACHED] =
         {"the load factor reached {0.6} of {1.6} in {2.10} load steps{{; {detail}}}", NULL},
     [GA_REASON_NOTHING_BUCKLES] =

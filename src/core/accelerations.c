@@ -4,17 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into st->saddle_rhs,
- * with B and A of the saddle matrix. outputs 0: o is not evaluated, and y − o is 0. */
-static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const ga_point *p, int outputs)
+/* Minus the residuals (M vdot − f, B vdot + Φ's acceleration, A vdot + k's, 0, y − o) into r[n], with B and A
+ * of the saddle matrix. outputs 0: o is not evaluated, and y − o is 0. */
+static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const ga_point *p, int outputs,
+                                       double *r, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const int *start = sys->start;
-  double *r = st->saddle_rhs;
+  double *force = ga__take(&scratch, sys->nv);
   ga_status status = ga__call(sys, GA__MASS, p, r);
-  if (!status) status = ga__call(sys, GA__FORCE, p, st->scratch);
+  if (!status) status = ga__call(sys, GA__FORCE, p, force);
   if (status) return status;
-  for (int i = 0; i < sys->nv; i++) r[i] -= st->scratch[i];
+  for (int i = 0; i < sys->nv; i++) r[i] -= force[i];
   if ((status = ga__phi_acc(&st->deriv, p, r + start[GA_BLOCK_LAMBDA]))) return status;
   ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->saddle.Q, f->vdot);
   if ((status = ga__k_acc(&st->deriv, p, r + start[GA_BLOCK_PSI]))) return status;
@@ -27,15 +28,14 @@ static ga_status acceleration_residual(ga_stepper *st, const ga__state *f, const
   return GA_OK;
 }
 
-/* Largest relative increment of the solution just found in st->saddle_rhs; adds it to f. */
-static double add_accelerations(ga_stepper *st, ga__state *f)
+/* Adds the increment to f; its largest relative component. */
+static double add_accelerations(const ga_system *sys, const double *increment, ga__state *f)
 {
-  const ga_system *sys = st->sys;
   double *const to[GA_N_BLOCKS] = {f->vdot, f->lambda, f->psi, NULL, f->y}, size = 0.0;
   double largest = size;
   for (int b = 0; b < GA_N_BLOCKS; b++) {
     if (!to[b]) continue;
-    const double *d = st->saddle_rhs + sys->start[b];
+    const double *d = increment + sys->start[b];
     for (int i = 0; i < sys->size[b]; i++) to[b][i] += d[i];
     double relative = ga__max_abs(d, sys->size[b], NULL) / (1.0 + ga__max_abs(to[b], sys->size[b], NULL));
     if (ga__first_bad(d, sys->size[b]) >= 0) return NAN;
@@ -46,14 +46,14 @@ static double add_accelerations(ga_stepper *st, ga__state *f)
 
 /* 1: derivatives of the dynamics by vdot, λ and ψ are the same at other values of these. The arrays of the
  * saddle matrix are lost. */
-static int is_linear(ga_stepper *st, const ga_point *p)
+static int is_linear(ga_stepper *st, const ga_point *p, ga__scratch scratch)
 {
   const double same = 1e-6;
   const ga_system *sys = st->sys;
   const ga_error said = sys->ctx->error;
   const int nv = sys->nv, nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI];
   ga__saddle *sd = &st->saddle;
-  double *away = st->r, largest = 0.0, change = 0.0;
+  double *away = ga__take(&scratch, nv + nl + np), largest = 0.0, change = 0.0;
   ga_point other = *p;
   for (int i = 0; i < nv; i++) away[i] = 2.0 * p->vdot[i] + 1.0;
   for (int i = 0; i < nl; i++) away[nv + i] = 2.0 * p->lambda[i] + 1.0;
@@ -72,22 +72,24 @@ static int is_linear(ga_stepper *st, const ga_point *p)
 }
 
 /* Accelerations and outputs did not converge: blames the outputs if their residuals are large. */
-static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, const ga_point *p)
+static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, const ga_point *p,
+                                    ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   int n = sys->size[GA_BLOCK_Y], worst = -1;
-  double off = 0.0;
-  if (n > 0 && !ga__call(sys, GA__OUTPUT, p, st->saddle_rhs)) {
-    for (int i = 0; i < n; i++) st->saddle_rhs[i] -= p->y[i];
-    off = ga__max_abs(st->saddle_rhs, n, &worst);
+  double off = 0.0, *difference = ga__take(&scratch, n);
+  if (n > 0 && !ga__call(sys, GA__OUTPUT, p, difference)) {
+    for (int i = 0; i < n; i++) difference[i] -= p->y[i];
+    off = ga__max_abs(difference, n, &worst);
   }
   if (worst < 0 || !(off > 1e-6 * (1.0 + fabs(p->y[worst]))))
     return ga__start_fail_inconsistent(
         st, GA_BLOCK_V, c, "accelerations and multipliers", "solved for",
-        is_linear(st, p) ? "no convergence, although f is linear in them: "
-                           "correct the Jacobian, ga_system_check() names the entry"
-                         : "no convergence; where f is nonlinear in them, give guesses for lambda and psi "
-                           "near their values, in a model in the section 'guesses'");
+        is_linear(st, p, scratch)
+            ? "no convergence, although f is linear in them: "
+              "correct the Jacobian, ga_system_check() names the entry"
+            : "no convergence; where f is nonlinear in them, give guesses for lambda and psi "
+              "near their values, in a model in the section 'guesses'");
   char name[192];
   ga__describe(sys, GA_BLOCK_Y, worst, name, sizeof name);
   return ga__refuse(sys->ctx, GA_ERR_INCONSISTENT, GA_REASON_OUTPUTS_NOT_SOLVED,
@@ -96,20 +98,20 @@ static ga_status fail_accelerations(ga_stepper *st, const ga_start_change *c, co
                                  GA__NUMBERS({off, NULL})});
 }
 
-ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c)
+ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(f);
   ga_status status;
-  double before = HUGE_VAL, size;
+  double before = HUGE_VAL, size, *d = ga__take(&scratch, sys->n); /* the residual, then the increment */
   for (c->iterations = 0;; c->iterations++) {
-    if (c->iterations == GA__START_ITERATIONS) return fail_accelerations(st, c, &p);
+    if (c->iterations == GA__START_ITERATIONS) return fail_accelerations(st, c, &p, scratch);
     if ((status = ga__saddle_at(st, &p, 1))) return status;
-    if ((status = acceleration_residual(st, f, &p, 1))) return status;
-    c->residual_after = ga__max_abs(st->saddle_rhs, sys->nv, c->iterations ? NULL : &c->worst_before);
+    if ((status = acceleration_residual(st, f, &p, 1, d, scratch))) return status;
+    c->residual_after = ga__max_abs(d, sys->nv, c->iterations ? NULL : &c->worst_before);
     if (c->iterations == 0) c->residual_before = c->residual_after;
-    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs))) return status;
-    size = add_accelerations(st, f);
+    if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
+    size = add_accelerations(sys, d, f);
     if (!isfinite(size))
       return ga__start_fail_inconsistent(st, GA_BLOCK_V, c, "accelerations and multipliers", "solved for",
                                          "diverged");
@@ -132,14 +134,15 @@ ga_status ga__start_guess_outputs(ga_stepper *st)
 
 /* Accelerations and multipliers with the forces of the current y, by [M Bᵀ Aᵀ; B; A]; outputs and their
  * derivatives are not evaluated. */
-static ga_status solve_at_fixed_outputs(ga_stepper *st)
+static ga_status solve_at_fixed_outputs(ga_stepper *st, ga__scratch scratch)
 {
+  double *d = ga__take(&scratch, st->sys->n);
   ga_point p = ga__state_point(&st->now);
   ga_status status = ga__saddle_at(st, &p, 0);
-  if (!status) status = acceleration_residual(st, &st->now, &p, 0);
-  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs);
+  if (!status) status = acceleration_residual(st, &st->now, &p, 0, d, scratch);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, d);
   if (status) return status;
-  return isfinite(add_accelerations(st, &st->now)) ? GA_OK : GA_RETRY_NAN;
+  return isfinite(add_accelerations(st->sys, d, &st->now)) ? GA_OK : GA_RETRY_NAN;
 }
 
 /* Resets accelerations and multipliers to their values before the solution. */
@@ -155,35 +158,37 @@ static void forget_accelerations(ga_stepper *st)
 }
 
 /* Starts from the outputs before a restart. If that fails, everything is left as before. */
-static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, int *found)
+static ga_status solve_from_former_outputs(ga_stepper *st, ga_start_change *c, int *found,
+                                           ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const size_t bytes = (size_t)sys->size[GA_BLOCK_Y] * sizeof(double);
   const ga_error said = st->ctx->error;
   *found = 0;
   if (st->again == GA__FIRST || bytes == 0) return GA_OK;
-  memcpy(st->scratch_y, st->now.y, bytes);
+  double *kept_y = ga__take(&scratch, sys->size[GA_BLOCK_Y]);
+  memcpy(kept_y, st->now.y, bytes);
   memcpy(st->now.y, st->begin_y, bytes);
-  const ga_status status = ga__accelerations(st, &st->now, c);
+  const ga_status status = ga__accelerations(st, &st->now, c, scratch);
   *found = !status;
   if (!status || (status < 0 && status != GA_ERR_INCONSISTENT)) return status;
   st->fell_back = status > 0 ? status : st->fell_back;
   st->ctx->error = said;
   *c = ga__start_no_change();
   forget_accelerations(st);
-  memcpy(st->now.y, st->scratch_y, bytes);
+  memcpy(st->now.y, kept_y, bytes);
   return GA_OK;
 }
 
-ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
+ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c, ga__scratch scratch)
 {
   enum { MOST_ROUNDS = 4 };
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
   int found;
-  ga_status first = solve_from_former_outputs(st, c, &found), status = first;
+  ga_status first = solve_from_former_outputs(st, c, &found, scratch), status = first;
   if (found || status) return status;
-  first = status = ga__accelerations(st, f, c);
+  first = status = ga__accelerations(st, f, c, scratch);
   const int loops = sys->size[GA_BLOCK_Y] > 0 && ga__has(sys, GA__OUTPUT_GUESS);
   if (!loops || (status != GA_RETRY_CALLBACK && status != GA_RETRY_NAN && status != GA_ERR_INCONSISTENT))
     return status;
@@ -192,13 +197,13 @@ ga_status ga__start_solve_accelerations(ga_stepper *st, ga_start_change *c)
     forget_accelerations(st);
     status = ga__start_guess_outputs(st);
     for (int i = 0; !status && i < round; i++) {
-      status = solve_at_fixed_outputs(st);
+      status = solve_at_fixed_outputs(st, scratch);
       if (!status) status = ga__start_guess_outputs(st);
     }
     if (status < 0) return status;
     if (status) break;
     *c = ga__start_no_change();
-    status = ga__accelerations(st, f, c);
+    status = ga__accelerations(st, f, c, scratch);
     if (status < 0 && status != GA_ERR_INCONSISTENT) return status;
   }
   if (!status) return GA_OK;

@@ -12,35 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Growing list of (row, column) pairs of the pattern; ga_sparse_create returns place[] in the same order. */
+/* (row, column) pairs of the pattern; ga_sparse_create returns place[] in the same order. */
 typedef struct pairs {
-  ga_context *ctx;
-  int count, capacity;
+  int count;
   int *row, *col;
-  int failed;
 } pairs;
-
-static int *grown(ga_context *ctx, int *old, int used, int capacity)
-{
-  int *bigger = ga__alloc(ctx, (size_t)capacity, sizeof *bigger);
-  if (bigger && used) memcpy(bigger, old, (size_t)used * sizeof *old);
-  if (bigger) ga__free(ctx, old);
-  return bigger;
-}
 
 static void add_pair(pairs *p, int row, int col)
 {
-  if (p->failed) return;
-  if (p->count == p->capacity) {
-    int capacity = p->capacity ? 2 * p->capacity : 256;
-    int *row2 = grown(p->ctx, p->row, p->count, capacity);
-    if (row2) p->row = row2;
-    int *col2 = row2 ? grown(p->ctx, p->col, p->count, capacity) : NULL;
-    if (col2) p->col = col2;
-    p->failed = !row2 || !col2;
-    if (p->failed) return;
-    p->capacity = capacity;
-  }
   p->row[p->count] = row;
   p->col[p->count++] = col;
 }
@@ -51,6 +30,8 @@ typedef struct column_map {
   int *packed;             /* [nv] where that block begins in packed arrays */
   int *b_start, *b;        /* entries of B by column: indices into b_entry */
   int *row_start, *by_row; /* entries of the system's pattern by row */
+  unsigned *bit;           /* [n] 1 << block of unknowns of each column */
+  int *group_row;          /* [blocks] the last row visited, counted over all rules, with entries there */
   int *met,
       *met_at; /* [n_lambda] the last group with an entry in this row of B, and the index of its eta there */
   int *etas,
@@ -69,6 +50,9 @@ static void map_destroy(ga_context *ctx, column_map *map)
   ga__free(ctx, map->met_at);
   ga__free(ctx, map->etas);
   ga__free(ctx, map->factors);
+  ga__free(ctx, map->bit);
+  ga__free(ctx, map->group_row);
+  memset(map, 0, sizeof *map);
 }
 
 static ga_status map_create(const ga_system *sys, column_map *map)
@@ -85,11 +69,14 @@ static ga_status map_create(const ga_system *sys, column_map *map)
   map->met_at = ga__alloc(ctx, (size_t)sys->size[GA_BLOCK_LAMBDA], sizeof(int));
   map->etas = ga__alloc(ctx, (size_t)sys->nv, sizeof(int));
   map->factors = ga__alloc(ctx, (size_t)sys->nv, sizeof(int));
-  if (!map->met || !map->met_at || !map->etas || !map->factors || !map->block || !map->packed ||
-      !map->b_start || !map->b || !map->row_start || !map->by_row) {
+  map->bit = ga__alloc(ctx, (size_t)sys->n, sizeof *map->bit);
+  map->group_row = ga__alloc(ctx, (size_t)ga_group_n_blocks(sys->group), sizeof(int));
+  if (!map->bit || !map->group_row || !map->met || !map->met_at || !map->etas || !map->factors ||
+      !map->block || !map->packed || !map->b_start || !map->b || !map->row_start || !map->by_row) {
     map_destroy(ctx, map);
     return ga__no_memory(ctx, "the plan of an iteration matrix");
   }
+  for (int c = 0, index; c < sys->n; c++) map->bit[c] = 1u << ga__block_of(sys, c, &index);
   for (int c = 0; c < sys->nv; c++) map->block[c] = -1;
   for (int k = 0, packed = 0; k < ga_group_n_blocks(sys->group); k++) {
     int start, size = ga_group_block(sys->group, k, &start);
@@ -108,6 +95,7 @@ static ga_status map_create(const ga_system *sys, column_map *map)
 /* One function both counts and fills: it counts while as->direct is NULL. */
 typedef struct cursor {
   int64_t direct, groups, members, etas, factors; /* factors: entries of B over all etas */
+  int rows;                                       /* visited, over all rules */
 } cursor;
 
 static int target_row(const ga__assembly *as, const ga__rule *rule, int row)
@@ -178,6 +166,12 @@ static int has_etas(const ga__assembly *as, const ga__rule *rule)
   return rule->eta && rule->eta <= as->layout.eta_level;
 }
 
+/* 1: B has entries in this column of V. */
+static int meets_b(const column_map *map, int column)
+{
+  return map->b_start[column + 1] > map->b_start[column];
+}
+
 /* Adds the group of an entry: all entries of its row in the columns of its tangent block. */
 static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
                       int entry)
@@ -210,18 +204,6 @@ static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
   at->members += size;
 }
 
-/* Whether this is the first entry of its row within its tangent block, which represents the group. */
-static int represents_group(const ga_system *sys, const column_map *map, int row, int position)
-{
-  int e = map->by_row[position], block = map->block[sys->col[e]];
-  if (block < 0) return 1;
-  for (int i = map->row_start[row]; i < position; i++) {
-    int c = sys->col[map->by_row[i]];
-    if (c < sys->nv && map->block[c] == block) return 0;
-  }
-  return 1;
-}
-
 /* Whether a rule's source can be non-zero at an entry. M has the entries of D. */
 static int holds(const ga_system *sys, ga__source source, int entry)
 {
@@ -241,32 +223,39 @@ static int group_holds(const ga_system *sys, const column_map *map, ga__source s
   return 0;
 }
 
-/* First pass: groups. Second pass: entries that are not turned, and commuting columns without etas. */
+/* First pass: groups, each represented by the first entry of its row within the tangent block. Second pass:
+ * entries that are not turned, and commuting columns without etas. */
 static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
                       int groups)
 {
   const ga_system *sys = as->sys;
   if ((rule->to_row || rule->to_col) && as->layout.n_extra == 0) return;
-  int first = sys->start[rule->row], end = first + sys->size[rule->row], index;
-  for (int row = first; row < end; row++)
+  const int first = sys->start[rule->row], end = first + sys->size[rule->row];
+  for (int row = first; row < end; row++) {
+    at->rows++;
     for (int i = map->row_start[row]; i < map->row_start[row + 1]; i++) {
-      int e = map->by_row[i];
-      if (!(rule->cols & 1u << ga__block_of(sys, sys->col[e], &index))) continue;
-      int in_group = rule->turned && (map->block[sys->col[e]] >= 0 || has_etas(as, rule));
+      const int e = map->by_row[i], column = sys->col[e], block = column < sys->nv ? map->block[column] : -1;
+      const int leads = block < 0 || map->group_row[block] != at->rows;
+      if (block >= 0) map->group_row[block] = at->rows;
+      if (!(rule->cols & map->bit[column])) continue;
+      const int in_group = rule->turned && (block >= 0 || (has_etas(as, rule) && meets_b(map, column)));
       if (in_group != groups) continue;
       if (!groups && holds(sys, rule->source, e))
         add_direct(as, at, p, rule, e);
-      else if (groups && represents_group(sys, map, row, i) && group_holds(sys, map, rule->source, row, i))
+      else if (groups && leads && group_holds(sys, map, rule->source, row, i))
         add_group(as, map, at, p, rule, e);
     }
+  }
 }
 
 /* Groups first, then direct entries: distribute() relies on this order. */
 static void walk(ga__assembly *as, column_map *map, cursor *at, pairs *p)
 {
-  if (as->sys->size[GA_BLOCK_LAMBDA] > 0)
-    memset(map->met, 0, (size_t)as->sys->size[GA_BLOCK_LAMBDA] * sizeof *map->met);
-  for (int c = 0; c < as->sys->nv; c++) map->etas[c] = -1;
+  const ga_system *sys = as->sys;
+  if (sys->size[GA_BLOCK_LAMBDA] > 0)
+    memset(map->met, 0, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof *map->met);
+  for (int c = 0; c < sys->nv; c++) map->etas[c] = -1;
+  for (int k = 0; k < ga_group_n_blocks(sys->group); k++) map->group_row[k] = 0;
   for (int groups = 1; groups >= 0; groups--)
     for (int i = 0; i < as->layout.n_rules; i++) walk_rule(as, map, at, p, &as->layout.rule[i], groups);
 }
@@ -453,10 +442,22 @@ static int64_t count_numbers(ga__assembly *as, column_map *map, pairs *p, cursor
   return size->direct + size->members + size->etas + size->factors;
 }
 
+/* Memory for all pairs and their places. */
+static ga_status take_pairs(const ga__assembly *as, const cursor *size, pairs *p, int **place)
+{
+  const ga_system *sys = as->sys;
+  const size_t n = (size_t)(size->members + size->etas + size->direct) + (size_t)as->n_pairs +
+                   (size_t)(sys->n - sys->start[GA_BLOCK_X]) + (as->ordered ? (size_t)(as->n - sys->nv) : 0);
+  p->row = ga__alloc(sys->ctx, n, sizeof *p->row);
+  p->col = ga__alloc(sys->ctx, n, sizeof *p->col);
+  *place = ga__alloc(sys->ctx, n, sizeof **place);
+  return p->row && p->col && *place ? GA_OK : ga__no_memory(sys->ctx, "the plan of an iteration matrix");
+}
+
 static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
 {
   const ga_system *sys = as->sys;
-  cursor size = {0, 0, 0, 0, 0}, at = {0, 0, 0, 0, 0};
+  cursor size = {0}, at = {0};
   const int64_t numbers = count_numbers(as, map, p, &size);
   if (numbers > INT_MAX / 4)
     return ga__refuse(
@@ -466,13 +467,12 @@ static ga_status build(ga__assembly *as, column_map *map, pairs *p, int **place)
                      .detail = "the multipliers η need them: declare a pattern, or take GA_INDEX3",
                      GA__NUMBERS({(double)numbers, NULL}, {INT_MAX / 4, NULL})});
   ga_status status = take_memory(as, &size);
+  if (!status) status = take_pairs(as, &size, p, place);
   if (status) return status;
   walk(as, map, &at, p);
   for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) add_pair(p, i, i);
   add_meeting_places(as, p);
   for (int c = sys->nv; as->ordered && c < as->n; c++) add_pair(p, ga__order_partner(sys, &as->layout, c), c);
-  if (p->failed || !(*place = ga__alloc(sys->ctx, (size_t)p->count, sizeof(int))))
-    return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
   status = ga_sparse_create(sys->ctx, as->n, as->n, p->count, p->row, p->col, *place, &as->K);
   if (status) return status;
   distribute(as, *place);
@@ -494,13 +494,13 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
     as->n_pairs += set_length(sys, &layout->set[b]);
   ga_status status = map_create(sys, &map);
   if (status) return status;
-  pairs p = {sys->ctx, 0, 0, NULL, NULL, 0};
+  pairs p = {0};
   status = build(as, &map, &p, &place);
-  if (!status) status = ga__assembly_arrange(as);
   ga__free(sys->ctx, place);
   ga__free(sys->ctx, p.row);
   ga__free(sys->ctx, p.col);
   map_destroy(sys->ctx, &map);
+  if (!status) status = ga__assembly_arrange(as);
   if (status) ga__assembly_destroy(as);
   return status;
 }
@@ -508,8 +508,8 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
 ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, double *numbers)
 {
   column_map map;
-  pairs none = {sys->ctx, 0, 0, NULL, NULL, 0};
-  cursor size = {0, 0, 0, 0, 0};
+  pairs none = {0};
+  cursor size = {0};
   ga__assembly as = {.ctx = sys->ctx, .sys = sys, .layout = *layout};
   ga_status status = map_create(sys, &map);
   if (status) return status;

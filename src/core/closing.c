@@ -10,8 +10,8 @@ enum { MAX_ITERATIONS = 60, MAX_TRIES = 12 };
 #define MORE_DAMPING 10.0
 #define CONVERGED 1e-14 /* relative moves below this are rounding */
 #define STAGNATED 1e-9  /* and below this if they no longer halve */
-#define HEADWAY 0.999 /* residuals that decrease by less than this factor STALLS times are at their minimum  \
-                       */
+/* Residuals that decrease by less than this factor STALLS times are at their minimum. */
+#define HEADWAY 0.999
 enum { STALLS = 5 };
 
 /* out := Φ divided by the lengths of its rows; returns its norm. */
@@ -49,15 +49,17 @@ static ga_status evaluate(ga_stepper *st)
 
 /* One move that reduces |Φ|, damped as needed: from next.q to now.q, Φ from phi to phi_new. *size: relative
  * size of the move; *ratio: change of |Φ|. */
-static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *size, double *ratio)
+static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *size, double *ratio,
+                          ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
+  double *relative = ga__take(&scratch, sys->size[GA_BLOCK_LAMBDA]);
   ga__state *f = &st->now;
   size_t bytes = (size_t)sys->nq * sizeof(double);
   ga_point p = ga__state_point(f);
   ga_status status = evaluate(st);
   if (status) return status;
-  double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, st->saddle_rhs);
+  double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL), before = scaled(st, phi, relative);
   double damping = fmin(MOST_DAMPING, fmax(LEAST_DAMPING, before / scale)), after = before;
   memcpy(st->next.q, f->q, bytes);
   for (int i = 0; i < MAX_TRIES; i++, damping *= MORE_DAMPING) {
@@ -66,7 +68,7 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
     if (!isfinite(*size)) continue;
     ga_group_move(sys->group, f->q, st->next.q, st->red.gram.x);
     if ((status = ga__call(sys, GA__PHI, &p, phi_new))) return status;
-    after = scaled(st, phi_new, st->saddle_rhs);
+    after = scaled(st, phi_new, relative);
     if (after <= before || *size <= STAGNATED) break;
   }
   if (after > before && *size <= STAGNATED) { /* rounding: the position before was better */
@@ -82,26 +84,26 @@ static ga_status one_move(ga_stepper *st, double *phi, double *phi_new, double *
 
 /* Damped least squares (Levenberg and Marquardt) with damping proportional to |Φ|, which converges fast in
  * spite of the rank deficiency. */
-ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed)
+ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed,
+                              ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
   int nl = sys->size[GA_BLOCK_LAMBDA], stalls = 0, consistent = 0;
-  double *phi = st->scratch, *phi_new = st->r, *total = st->exponent, size = 0.0, last = HUGE_VAL,
-         ratio = 0.0;
+  double *phi = ga__take(&scratch, nl), size = 0.0, last = HUGE_VAL, ratio = 0.0;
   ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
-  if (!status && o->project && nl > 0)
-    status = ga__within_rounding(st, 0, NULL, phi, st->saddle_rhs, &consistent);
+  if (!status && o->project && nl > 0) status = ga__within_rounding(st, 0, NULL, phi, &consistent, scratch);
   if (!status && !st->red.gram.ctx) status = ga__gram_create(sys, st->opts.lu, &st->red.gram);
   if (status) return status;
+  double *phi_new = ga__take(&scratch, nl), *total = ga__take(&scratch, sys->nv);
   c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
   if (consistent) status = evaluate(st); /* unchanged to the last bit */
   if (status) return status;
   for (c->iterations = 0; o->project && nl > 0 && !consistent && c->iterations < MAX_ITERATIONS;
        c->iterations++) {
-    if ((status = one_move(st, phi, phi_new, &size, &ratio))) return status;
+    if ((status = one_move(st, phi, phi_new, &size, &ratio, scratch))) return status;
     if (c->iterations == 0 && size <= CONVERGED) { /* keep q to the last bit */
       memcpy(f->q, st->next.q, (size_t)sys->nq * sizeof(double));
       break;

@@ -8,12 +8,12 @@
 enum { OUTPUT_PASSES = 8 }; /* of y := o, one for each output of a chain */
 #define MOVED 1e-3          /* [-] relative change by which an output differs from the interpolated one */
 
-/* Copies o from st->saddle_rhs to y. Returns 1 if one differs, relative to its own size, since others may
+/* Copies o from the residual to y. Returns 1 if one differs, relative to its own size, since others may
  * depend strongly on it. */
-static int renew_outputs(const ga_stepper *st, double *y)
+static int renew_outputs(const ga_stepper *st, const double *residual, double *y)
 {
   const ga_system *sys = st->sys;
-  const double *o = st->saddle_rhs + sys->start[GA_BLOCK_Y], *a = st->next.y, *b = st->now.y;
+  const double *o = residual + sys->start[GA_BLOCK_Y], *a = st->next.y, *b = st->now.y;
   int moved = 0;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) {
     const double size = fmax(fmax(fabs(a[i]), fabs(b[i])), fabs(o[i]));
@@ -23,18 +23,20 @@ static int renew_outputs(const ga_stepper *st, double *y)
   return moved;
 }
 
-/* Residuals at s into st->saddle_rhs, with outputs evaluated again: between steps they are only
- * interpolated, which hides forces that depend on them. They are written to y[n_y]. */
-static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y)
+/* Residuals at s, with outputs evaluated again: between steps they are only interpolated, which hides forces
+ * that depend on them. They are written to y[n_y]. */
+static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y, double *residual,
+                             ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
+  double *force = ga__take(&scratch, sys->nv);
   const int ny = sys->size[GA_BLOCK_Y];
   ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y, 0, NULL};
   if (ny > 0) memcpy(y, s->y, (size_t)ny * sizeof *y);
   for (int pass = 0;; pass++) {
-    ga_status status = sys->def.sweep ? ga__sweep(sys, &p, st->saddle_rhs, NULL, NULL, st->scratch)
-                                      : ga__residual(sys, &p, st->saddle_rhs, st->scratch);
-    if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, y)) return status;
+    ga_status status = sys->def.sweep ? ga__sweep(sys, &p, residual, NULL, NULL, force)
+                                      : ga__residual(sys, &p, residual, force);
+    if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, residual, y)) return status;
   }
 }
 
@@ -51,15 +53,15 @@ static double step_of(const ga_stepper *st)
 }
 
 /* Stiff components are damped as in the step itself, and B e_q = Φ. */
-ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e)
+ga_status ga__solve_error_at(ga_stepper *st, const double *residual, int at, int with_x, double *e)
 {
   const ga_system *sys = st->sys;
   const int lambda = sys->start[GA_BLOCK_LAMBDA], nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   ga__matrix *matrix = ga__matrix_in_use(st);
   for (int i = 0; i < st->factors.n; i++) st->r[i] = 0.0;
-  for (int i = 0; i < sys->nv; i++) st->r[at + i] = st->saddle_rhs[i];
-  for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = st->saddle_rhs[i];
-  for (int i = x; with_x && i < x + nx; i++) st->r[i] = st->saddle_rhs[i];
+  for (int i = 0; i < sys->nv; i++) st->r[at + i] = residual[i];
+  for (int i = lambda; i < lambda + sys->size[GA_BLOCK_LAMBDA]; i++) st->r[at + i] = residual[i];
+  for (int i = x; with_x && i < x + nx; i++) st->r[i] = residual[i];
   ga_status status = ga__assembly_solve(&matrix->assembly, matrix->lu, st->r);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) e[i] = st->r[at + i];
@@ -67,19 +69,20 @@ ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e)
   return GA_OK;
 }
 
-/* Residuals into st->saddle_rhs: of the dynamics times h² · part, of Φ, of x times h · part_x. */
-static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part, double part_x, double *y)
+/* Residuals of the dynamics times h² · part, of Φ, of x times h · part_x. */
+static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part, double part_x, double *y,
+                                 double *residual, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const ga__state *n = &st->next, *m = &st->now;
-  const double h = step_of(st), place = (s->t - n->scalar[GA__T]) / h;
+  const ga__state *before = &st->next, *now = &st->now;
+  const double h = step_of(st), place = (s->t - before->scalar[GA__T]) / h;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
-  ga_status status = residual_at(st, s, y);
-  for (int i = 0; !status && i < sys->nv; i++) st->saddle_rhs[i] *= part * h * h;
+  ga_status status = residual_at(st, s, y, residual, scratch);
+  for (int i = 0; !status && i < sys->nv; i++) residual[i] *= part * h * h;
   for (int i = 0; !status && i < nx; i++)
-    st->saddle_rhs[x + i] =
+    residual[x + i] =
         part_x * h *
-        (rate_of_cubic(n->x[i], n->xdot[i], m->x[i], m->xdot[i], h, place) + st->saddle_rhs[x + i]);
+        (rate_of_cubic(before->x[i], before->xdot[i], now->x[i], now->xdot[i], h, place) + residual[x + i]);
   return status;
 }
 
@@ -93,8 +96,11 @@ ga_status ga__defect(ga_stepper *st, const ga_state *s, double *y, double *e)
   const int n = st->sys->nv + st->sys->size[GA_BLOCK_X];
   for (int i = 0; i < n; i++) e[i] = 0.0;
   if (!st->factors.now.valid) return GA_RETRY_SINGULAR; /* not known; this is counted */
-  ga_status status = scaled_residual(st, s, PART_Q * st->family->mass_factor(st), PART_X * st->d1, y);
-  return status ? status : st->family->solve_error(st, e);
+  ga__scratch scratch = ga__stack_begin(&st->scratch);
+  double *residual = ga__take(&scratch, st->sys->n);
+  const double part = PART_Q * st->family->mass_factor(st);
+  ga_status status = scaled_residual(st, s, part, PART_X * st->d1, y, residual, scratch);
+  return status ? status : st->family->solve_error(st, residual, e);
 }
 
 /* ---- With the stiffness at the time itself ----
@@ -111,24 +117,23 @@ size_t ga__defect_room(const ga_system *sys)
   return (size_t)(2 * MIXED + 4) * n + (size_t)(sys->nq + sys->size[GA_BLOCK_X]);
 }
 
-/* Right-hand side at q − e, x − e, into st->saddle_rhs. */
+/* Residuals at q − e, x − e. */
 static ga_status residual_without_error(ga_stepper *st, const ga_state *s, const double *e, double *q,
-                                        double *x, double *y)
+                                        double *x, double *y, double *residual, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const int nx = sys->size[GA_BLOCK_X];
   ga_state moved = *s;
-  for (int i = 0; i < sys->nv; i++) st->exponent[i] = -e[i];
-  ga_group_move(sys->group, q, s->q, st->exponent);
+  double *work = ga__take(&scratch, sys->nv); /* −e, then M e */
+  for (int i = 0; i < sys->nv; i++) work[i] = -e[i];
+  ga_group_move(sys->group, q, s->q, work);
   for (int i = 0; i < nx; i++) x[i] = s->x[i] - e[sys->nv + i];
   moved.q = q, moved.x = x;
-  ga_status status = scaled_residual(st, &moved, st->family->force_factor(st), 1.0, y);
+  ga_status status = scaled_residual(st, &moved, st->family->force_factor(st), 1.0, y, residual, scratch);
   ga_point p = {s->t, q, s->v, e, s->lambda, s->psi, x, y, 0, NULL};
-  if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, st->scratch);
-  for (int i = 0; !status && i < sys->nv; i++)
-    st->saddle_rhs[i] -= st->family->mass_factor(st) * st->scratch[i];
-  for (int i = 0; !status && i < nx; i++)
-    st->saddle_rhs[sys->start[GA_BLOCK_X] + i] -= st->d1 * e[sys->nv + i];
+  if (!status && sys->nv > 0) status = ga__call(sys, GA__MASS, &p, work);
+  for (int i = 0; !status && i < sys->nv; i++) residual[i] -= st->family->mass_factor(st) * work[i];
+  for (int i = 0; !status && i < nx; i++) residual[sys->start[GA_BLOCK_X] + i] -= st->d1 * e[sys->nv + i];
   return status;
 }
 
@@ -177,9 +182,10 @@ static double weigh_error(const ga_stepper *st, const ga__defect_weight *w, cons
 
 /* cautious: moves are limited to errors that count, since forces differ farther away. */
 static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, int cautious,
-                                 double *y, double *room, double *e, int *off)
+                                 double *y, double *room, double *e, int *off, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
+  double *residual = ga__take(&scratch, sys->n);
   const int n = sys->nv + sys->size[GA_BLOCK_X];
   double *d = room, *d_old = room + n, *e_old = room + 2 * n, *scaled = room + 3 * n, *at = room + 4 * n;
   double *de[MIXED], *dd[MIXED];
@@ -189,8 +195,8 @@ static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__de
   *off = 1;
   for (int i = 0; i < n; i++) e[i] = 0.0;
   for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-    ga_status status = residual_without_error(st, s, e, q, x, y);
-    if (!status) status = st->family->solve_error(st, d);
+    ga_status status = residual_without_error(st, s, e, q, x, y, residual, scratch);
+    if (!status) status = st->family->solve_error(st, residual, d);
     if (status) return status;
     if (iteration) {
       const int newest = kept < MIXED ? kept : MIXED - 1;
@@ -212,9 +218,10 @@ static ga_status solve_for_error(ga_stepper *st, const ga_state *s, const ga__de
 ga_status ga__defect_again(ga_stepper *st, const ga_state *s, const ga__defect_weight *w, double *y,
                            double *room, double *e, int *off)
 {
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
   ga_status status = GA_OK;
   *off = 1;
   for (int cautious = 0; !status && *off && cautious < 2; cautious++)
-    status = solve_for_error(st, s, w, cautious, y, room, e, off);
+    status = solve_for_error(st, s, w, cautious, y, room, e, off, scratch);
   return status;
 }

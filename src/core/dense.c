@@ -116,45 +116,46 @@ static void multiply_blocks(const ga_group *g, const double *T, double *v)
 }
 
 /* q(s) = move(q_n, c(s)), c the cubic from 0, h v_n to d, h T⁻¹(d) v₁ where q₁ = move(q_n, d). */
-static void configuration(ga_stepper *st, double *q, double h, double s)
+static void configuration(ga_stepper *st, double *q, double h, double s, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
-  const ga__state *n = &st->next, *m = &st->now;
-  double *d = st->est_q, *slope = st->scratch;
-  ga_group_difference(g, d, n->q, m->q);
-  for (int i = 0; i < sys->nv; i++) slope[i] = m->v[i];
+  const ga__state *before = &st->next, *now = &st->now;
+  double *d = ga__take(&scratch, sys->nv), *slope = ga__take(&scratch, sys->nv);
+  ga_group_difference(g, d, before->q, now->q);
+  for (int i = 0; i < sys->nv; i++) slope[i] = now->v[i];
   ga_group_tangent_inverse(g, st->T, d);
   multiply_blocks(g, st->T, slope);
-  for (int i = 0; i < sys->nv; i++) d[i] = hermite(0.0, h * n->v[i], d[i], h * slope[i], s);
-  ga_group_move(g, q, n->q, d);
+  for (int i = 0; i < sys->nv; i++) d[i] = hermite(0.0, h * before->v[i], d[i], h * slope[i], s);
+  ga_group_move(g, q, before->q, d);
 }
 
 /* The same for rotations of more than a turn: the mean motion e = h (v_n + v₁)/2 comes first, and the cubic
  * is the rest: q(s) = move(move(q_n, s e), c(s)) with q₁ = move(move(q_n, e), d), c'(0) = h v_n − e and,
  * since the velocity of exp(s e) is transformed by c, c'(1) = h T⁻¹(d) v₁ − T⁻¹(−d) e. */
-static void configuration_far(ga_stepper *st, double *q, double h, double s)
+static void configuration_far(ga_stepper *st, double *q, double h, double s, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const ga_group *g = sys->group;
-  const ga__state *n = &st->next, *m = &st->now;
-  double *d = st->est_q, *e = st->scratch, *slope = st->slope;
-  for (int i = 0; i < sys->nv; i++) e[i] = 0.5 * h * (n->v[i] + m->v[i]);
-  ga_group_move(g, q, n->q, e);
-  ga_group_difference(g, d, q, m->q);
+  const ga__state *before = &st->next, *now = &st->now;
+  double *d = ga__take(&scratch, sys->nv), *e = ga__take(&scratch, sys->nv),
+         *slope = ga__take(&scratch, sys->nv);
+  for (int i = 0; i < sys->nv; i++) e[i] = 0.5 * h * (before->v[i] + now->v[i]);
+  ga_group_move(g, q, before->q, e);
+  ga_group_difference(g, d, q, now->q);
 
-  for (int i = 0; i < sys->nv; i++) slope[i] = h * m->v[i];
+  for (int i = 0; i < sys->nv; i++) slope[i] = h * now->v[i];
   ga_group_tangent_inverse(g, st->T, d);
   multiply_blocks(g, st->T, slope);
   for (int i = 0; i < sys->nv; i++) d[i] = -d[i];
   ga_group_tangent_inverse(g, st->T, d);
   multiply_blocks(g, st->T, e);
   for (int i = 0; i < sys->nv; i++) {
-    const double mean = 0.5 * h * (n->v[i] + m->v[i]);
-    d[i] = hermite(0.0, h * n->v[i] - mean, -d[i], slope[i] - e[i], s);
+    const double mean = 0.5 * h * (before->v[i] + now->v[i]);
+    d[i] = hermite(0.0, h * before->v[i] - mean, -d[i], slope[i] - e[i], s);
     e[i] = s * mean;
   }
-  ga_group_move(g, q, n->q, e);
+  ga_group_move(g, q, before->q, e);
   ga_group_move(g, q, q, d);
 }
 
@@ -163,26 +164,28 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
 {
   if (!st) return GA_ERR_ARGUMENT;
   if (!st->can_undo) return ga__refuse_order(st->ctx, __func__, "right after a step");
-  const ga__state *n = &st->next, *m = &st->now;
+  const ga__state *before = &st->next, *now = &st->now;
   const int *size = st->sys->size;
-  double t0 = n->scalar[GA__T], t1 = m->scalar[GA__T], h = t1 - t0, s = (t - t0) / h;
+  double t0 = before->scalar[GA__T], t1 = now->scalar[GA__T], h = t1 - t0, s = (t - t0) / h;
   if (!(s >= -1e-9 && s <= 1.0 + 1e-9))
     return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_TIME_OUT_OF_RANGE,
                       &(ga__facts){.function = __func__,
                                    .field = "t",
                                    .expected = "within the last step",
                                    GA__NUMBERS({t, NULL}, {t0, NULL}, {t1, NULL})});
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
   if (q && turns_far(st, h))
-    configuration_far(st, q, h, s);
+    configuration_far(st, q, h, s, scratch);
   else if (q)
-    configuration(st, q, h, s);
-  curve(v, n->v, n->vdot, m->v, m->vdot, st->sys->nv, h, s);
-  curve(x, n->x, n->xdot, m->x, m->xdot, size[GA_BLOCK_X], h, s);
+    configuration(st, q, h, s, scratch);
+  curve(v, before->v, before->vdot, now->v, now->vdot, st->sys->nv, h, s);
+  curve(x, before->x, before->xdot, now->x, now->xdot, size[GA_BLOCK_X], h, s);
   history k = history_of(st);
-  const values accelerations = {m->vdot, n->vdot, n->vdot_prev, n->vdot_prev2, st->sys->nv};
-  const values outputs = {m->y, n->y, n->y_prev, n->y_prev2, size[GA_BLOCK_Y]};
-  const values holonomic = {m->lambda, n->lambda, n->lambda_prev, n->lambda_prev2, size[GA_BLOCK_LAMBDA]};
-  const values rolling = {m->psi, n->psi, n->psi_prev, n->psi_prev2, size[GA_BLOCK_PSI]};
+  const values accelerations = {now->vdot, before->vdot, before->vdot_prev, before->vdot_prev2, st->sys->nv};
+  const values outputs = {now->y, before->y, before->y_prev, before->y_prev2, size[GA_BLOCK_Y]};
+  const values holonomic = {now->lambda, before->lambda, before->lambda_prev, before->lambda_prev2,
+                            size[GA_BLOCK_LAMBDA]};
+  const values rolling = {now->psi, before->psi, before->psi_prev, before->psi_prev2, size[GA_BLOCK_PSI]};
   parabola(vdot, &accelerations, &k, s);
   parabola(y, &outputs, &k, s);
   if (!same_relations(st)) k.smooth = k.has_rate = 0;
@@ -193,8 +196,9 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
 
 void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot)
 {
-  const ga__state *n = &st->next, *m = &st->now;
+  const ga__state *before = &st->next, *now = &st->now;
   const history k = history_of(st);
-  const values rates = {m->xdot, n->xdot, n->xdot_prev, n->xdot_prev2, st->sys->size[GA_BLOCK_X]};
-  parabola(xdot, &rates, &k, (t - n->scalar[GA__T]) / k.h);
+  const values rates = {now->xdot, before->xdot, before->xdot_prev, before->xdot_prev2,
+                        st->sys->size[GA_BLOCK_X]};
+  parabola(xdot, &rates, &k, (t - before->scalar[GA__T]) / k.h);
 }

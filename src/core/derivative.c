@@ -94,7 +94,8 @@ ga_status ga__deriv_create(const ga_system *sys, ga__deriv *w)
   memset(w, 0, sizeof *w);
   w->ctx = sys->ctx;
   w->sys = sys;
-  const int *size = sys->size;
+  const int *size = sys->size, from_b = size[GA_BLOCK_LAMBDA] > 0 && !ga__has(sys, GA__PHI_DOT);
+  const int entries = from_b && sys->def.jacobian ? sys->n_entries : 0;
   struct {
     double **array;
     int length;
@@ -109,10 +110,10 @@ ga_status ga__deriv_create(const ga_system *sys, ga__deriv *w)
               {&w->step, sys->n},
               {&w->plus, sys->n},
               {&w->minus, sys->n},
-              {&w->tmp, sys->n},
-              {&w->D, sys->n_entries},
-              {&w->Q, sys->n_entries},
-              {&w->G, sys->n_entries},
+              {&w->force, sys->n},
+              {&w->D, entries},
+              {&w->Q, entries},
+              {&w->G, entries},
               {&w->lane[0].q, sys->nq},
               {&w->lane[0].d, sys->nv},
               {&w->lane[0].g, sys->n},
@@ -136,7 +137,7 @@ void ga__deriv_destroy(ga__deriv *w)
   if (!w->ctx) return;
   void *const block[] = {
       w->q,         w->v,         w->vdot,      w->lambda,       w->psi,        w->x,
-      w->y,         w->d,         w->step,      w->plus,         w->minus,      w->tmp,
+      w->y,         w->d,         w->step,      w->plus,         w->minus,      w->force,
       w->D,         w->Q,         w->G,         w->lane[0].q,    w->lane[0].d,  w->lane[0].g,
       w->lane[1].q, w->lane[1].d, w->lane[1].g, w->colour_start, w->colour_col, w->entry_start,
       w->entry};
@@ -144,13 +145,13 @@ void ga__deriv_destroy(ga__deriv *w)
   memset(w, 0, sizeof *w);
 }
 
-ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *tmp)
+ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *force)
 {
   ga_status status;
   double *x = out + sys->start[GA_BLOCK_X];
   if ((status = ga__call(sys, GA__MASS, p, out))) return status;
-  if ((status = ga__call(sys, GA__FORCE, p, tmp))) return status;
-  for (int i = 0; i < sys->nv; i++) out[i] -= tmp[i];
+  if ((status = ga__call(sys, GA__FORCE, p, force))) return status;
+  for (int i = 0; i < sys->nv; i++) out[i] -= force[i];
   if ((status = ga__call(sys, GA__PHI, p, out + sys->start[GA_BLOCK_LAMBDA]))) return status;
   if ((status = ga__call(sys, GA__K, p, out + sys->start[GA_BLOCK_PSI]))) return status;
   if ((status = ga__call(sys, GA__STATE, p, x))) return status;
@@ -162,10 +163,10 @@ ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, dou
 
 /* After a failed sweep: the single callback that fails as well gives a more specific error. */
 static ga_status sweep_failed(const ga_system *sys, const ga_point *p, double *out, double *rate, int code,
-                              ga_status before, double *tmp)
+                              ga_status before, double *force)
 {
   const ga_error said = sys->ctx->error;
-  ga_status status = ga__residual(sys, p, out, tmp);
+  ga_status status = ga__residual(sys, p, out, force);
   if (!status && rate) status = ga__call(sys, GA__PHI_DOT, p, rate);
   if (status) return status;
   sys->ctx->error = said;
@@ -185,14 +186,14 @@ ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jaco
 }
 
 ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
-                    double *tmp)
+                    double *force)
 {
   const int *start = sys->start, nl = sys->size[GA_BLOCK_LAMBDA];
   ga_sweep s = ga__sweep_into(sys, out, rate, J);
   const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.sweep(sys->def.user, p, &s);
   if (code || ga__first_bad(out, sys->n) >= 0 || (rate && ga__first_bad(rate, nl) >= 0))
-    return sweep_failed(sys, p, out, rate, code, before, tmp);
+    return sweep_failed(sys, p, out, rate, code, before, force);
   if (sys->ctx->error.status == GA_OK) sys->ctx->error.status = before;
   for (int i = start[GA_BLOCK_X]; i < sys->n; i++) out[i] = -out[i];
   return GA_OK;
@@ -363,7 +364,7 @@ static ga_status sample(ga__deriv *w, const ga_point *p, const ga_jacobian *J, g
     ga_status status = ga__call(sys, GA__MASS, &moved, out);
     return status ? status : ga__call(sys, GA__K, &moved, out + sys->start[GA_BLOCK_PSI]);
   }
-  return ga__residual(sys, &moved, out, w->tmp);
+  return ga__residual(sys, &moved, out, w->force);
 }
 
 ga_status ga__difference_column(ga__deriv *w, const ga_point *p, const ga_jacobian *J, ga__pass what,

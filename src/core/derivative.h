@@ -20,8 +20,9 @@ typedef struct ga__deriv {
   double *q, *v, *vdot, *lambda, *psi, *x, *y; /* a perturbed copy of the point */
   double *d;                                   /* [nv] its move from the point's q */
   double *step;                                /* [n] of each column */
-  double *plus, *minus, *tmp;                  /* [n] residuals */
-  double *D, *Q, *G;                           /* [n_entries] for B v without phi_dot */
+  double *plus, *minus;                        /* [n] residuals, */
+  double *force;                               /* [n] and the forces in one of them */
+  double *D, *Q, *G;                           /* [n_entries] for B v, where phi_dot is missing; else [0] */
   ga__lane lane[2];                            /* 0: for B v + Φ_t; 1: for derivatives of it */
 } ga__deriv;
 

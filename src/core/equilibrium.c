@@ -347,6 +347,25 @@ static ga_status judge(ga_equilibrium *eq, ga__stiffness *s)
   return eq->opts.stability ? ga__find_stability(eq, s) : GA_OK;
 }
 
+/* At a kink or jump the derivatives of one side, or of none, say nothing about stability. */
+static ga_status judge_kink(ga_equilibrium *eq, ga__stiffness *s)
+{
+  if (s->stability == GA_STABILITY_UNKNOWN) return GA_OK;
+  const ga_status status = ga__find_kink(eq, &s->at_kink);
+  if (!status && s->at_kink) {
+    s->stability = GA_STABILITY_UNKNOWN;
+    s->n_unstable = 0;
+    s->coordinate = s->unstable_coordinate = -1;
+  }
+  return status;
+}
+
+static ga_status show_result(ga_equilibrium *eq, int iterations, ga__stiffness *s)
+{
+  const ga_status status = judge_kink(eq, s);
+  return status ? status : ga__show_load(eq, iterations, s);
+}
+
 /* Newton's iteration for all of the load: by full, short and damped moves, then in load steps. */
 static ga_status search_by_newton(ga_equilibrium *eq, int *iterations)
 {
@@ -376,7 +395,7 @@ static ga_status search_at_once(ga_equilibrium *eq, ga__stiffness *s)
   ga_status status = search_by_newton(eq, &iterations);
   if (!status) status = judge(eq, s);
   if (status < 0 || (!status && (is_good(s) || s->stability == GA_STABILITY_UNKNOWN)) || !eq->opts.relax)
-    return status ? status : ga__show_load(eq, iterations, s);
+    return status ? status : show_result(eq, iterations, s);
   const int found = !status;
   ga__stiffness other;
   if (found) ga__balance_copy(eq, &eq->last, &eq->now);
@@ -393,7 +412,7 @@ static ga_status search_at_once(ga_equilibrium *eq, ga__stiffness *s)
     if (eq->report.load_steps == 0) eq->report.load_steps = 1;
     iterations = (int)eq->report.last_iterations;
   }
-  return status ? status : ga__show_load(eq, iterations, s);
+  return status ? status : show_result(eq, iterations, s);
 }
 
 static ga_status search(ga_equilibrium *eq, ga__stiffness *s)
@@ -406,7 +425,7 @@ static ga_status search(ga_equilibrium *eq, ga__stiffness *s)
   status =
       eq->opts.control == GA_LOAD_PATH ? ga__load_path(eq) : ga__load_steps(eq, eq->opts.load_step, largest);
   if (!status) status = judge(eq, s);
-  return status;
+  return status ? status : judge_kink(eq, s);
 }
 
 /* ---- What was found ---- */
@@ -540,6 +559,7 @@ static ga_status finish(ga_equilibrium *eq, const ga__stiffness *s)
                 ga__largest(at + sys->start[GA_BLOCK_Y], sys->size[GA_BLOCK_Y]));
   r->load = eq->now.statics.load;
   r->stability = s->stability;
+  r->at_kink = s->at_kink;
   r->n_unstable = s->n_unstable;
   r->judged = s->judged;
   r->free_directions = s->free_directions;

@@ -18,9 +18,9 @@ typedef struct ga__stiffness {
   int n_unstable; /* directions of negative stiffness, or growing motions where these are more */
   int judged, free_directions;
   double least;   /* stiffness closest to 0, for a move by the scales; smooth along a path */
-  int coordinate; /* velocity that moves most in the least stable direction, or unknown that is free; −1: none
-                   */
+  int coordinate; /* largest velocity in the least stable direction, or the free unknown; −1: none */
   int unstable_coordinate; /* velocity that moves most in the direction of a growing motion */
+  int at_kink;             /* 1: there is a kink or jump, and stability is unknown */
 } ga__stiffness;
 
 struct ga_equilibrium {
@@ -143,5 +143,8 @@ ga_status ga__show_load(ga_equilibrium *eq, int iterations, const ga__stiffness 
 ga_status ga__find_stiffness(ga_equilibrium *eq, ga__stiffness *s);
 /* The same, and counts growing motions of the linearised equations if the system is small enough. */
 ga_status ga__find_stability(ga_equilibrium *eq, ga__stiffness *s);
+/* *found 1: at eq->now the equations have a kink or jump along the directions that were
+ * judged, so that their derivatives say nothing about stability; a warning names it. */
+ga_status ga__find_kink(ga_equilibrium *eq, int *found);
 
 #endif

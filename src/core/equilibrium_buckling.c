@@ -14,17 +14,17 @@
 #include <float.h>
 #include <math.h>
 
-#define SMALL_MOVE 1e-3  /* of the scales: a difference reaches as far */
+#define SMALL_MOVE 1e-3  /* distance of a difference, relative to the scales */
 #define REAL 1e-5        /* |im|/|re| of an eigenvalue that counts as real */
 #define LARGEST_LOAD 1e9 /* change of the load factor in a difference where nothing moves */
 enum { FEW_UNKNOWNS = 400, MOST_DENSE = 3000 };
 
 typedef struct buckling {
   ga_equilibrium *eq;
-  ga_sparse *rate;     /* W', with the pattern of W */
-  double *scale, *tmp; /* [n] of unknowns; work */
-  double reach;        /* change of the load factor in the differences */
-  double noise;        /* eigenvalues that are not larger are rounding */
+  ga_sparse *rate;       /* W', with the pattern of W */
+  double *scale, *image; /* [n] of unknowns; a vector times the matrix, or a shape that is not kept */
+  double reach;          /* change of the load factor in the differences */
+  double noise;          /* eigenvalues up to this are rounding */
 } buckling;
 
 /* ---- The rate of the tangent ---- */
@@ -59,7 +59,7 @@ static ga_status find_rate(buckling *b)
   return status;
 }
 
-/* What unknowns are compared with: moves by their scales, the others by the forces that these cause. */
+/* Scales of unknowns: given ones of displacements, of others the forces that these displacements cause. */
 static void set_scales(buckling *b)
 {
   const ga_equilibrium *eq = b->eq;
@@ -75,7 +75,7 @@ static void set_scales(buckling *b)
     b->scale[c] = b->scale[c] > 0.0 && stiffness > 0.0 ? stiffness / b->scale[c] : 1.0;
 }
 
-/* out := −W⁻¹W' in, in those scales. */
+/* out := −W⁻¹W' in, in these scales. */
 static ga_status apply(void *user, double *out, const double *in)
 {
   buckling *b = user;
@@ -98,10 +98,10 @@ static ga_status project(buckling *b, const ga__subspace *space, ga__eigen *e)
   double *H = ga__alloc(b->eq->ctx, k * k + 1, sizeof *H);
   ga_status status = H ? ga__eigen_create(b->eq->ctx, space->k, e) : ga__no_memory(b->eq->ctx, "buckling");
   for (size_t j = 0; !status && j < k; j++) {
-    status = apply(b, b->tmp, space->basis + j * n);
+    status = apply(b, b->image, space->basis + j * n);
     for (size_t i = 0; i < k; i++) {
       double sum = 0.0;
-      for (size_t r = 0; r < n; r++) sum += space->basis[i * n + r] * b->tmp[r];
+      for (size_t r = 0; r < n; r++) sum += space->basis[i * n + r] * b->image[r];
       H[j * k + i] = sum;
     }
   }
@@ -157,7 +157,7 @@ static ga_status list_modes(buckling *b, const ga__subspace *space, int wanted, 
     const int j = next_real(&e, b->noise, taken);
     if (j < 0) break;
     taken[j] = 1;
-    double *shape = shapes ? shapes + (size_t)r->n * (size_t)eq->sys->nv : b->tmp;
+    double *shape = shapes ? shapes + (size_t)r->n * (size_t)eq->sys->nv : b->image;
     const int coordinate = write_shape(b, space, &e, j, shape);
     r->mode[r->n++] = (ga_buckling_mode){eq->now.statics.load + 1.0 / e.re[j], coordinate};
   }
@@ -191,7 +191,7 @@ static ga_status linearise(buckling *b, int wanted, ga_buckling_report *r, doubl
   return status;
 }
 
-/* ---- Is it meaningful? ---- */
+/* ---- Validity of the linear result ---- */
 
 static double least_positive(const ga_buckling_report *r, double above)
 {
@@ -201,7 +201,7 @@ static double least_positive(const ga_buckling_report *r, double above)
   return least;
 }
 
-/* The first load factor again, from the state at half of it. */
+/* Computes the first load factor again, from the state at half of it. */
 static ga_status check_first(buckling *b, ga_buckling_report *r)
 {
   ga_equilibrium *eq = b->eq;
@@ -222,17 +222,17 @@ static ga_status check_first(buckling *b, ga_buckling_report *r)
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   if (!status && isfinite(least_positive(&half, eq->now.statics.load)))
     r->first_at_half = least_positive(&half, eq->now.statics.load);
-  return GA_OK; /* what cannot be reached is not known */
+  return GA_OK; /* a state that is not reached gives no result */
 }
 
-/* ---- All of it ---- */
+/* ---- Driver ---- */
 
 static void destroy(buckling *b)
 {
   ga_context *ctx = b->eq->ctx;
   ga_sparse_destroy(ctx, &b->rate);
   ga__free(ctx, b->scale);
-  ga__free(ctx, b->tmp);
+  ga__free(ctx, b->image);
 }
 
 /* W' has the pattern of W. */
@@ -243,8 +243,8 @@ static ga_status create(ga_equilibrium *eq, buckling *b)
   int *col = ga__alloc(eq->ctx, (size_t)W->nnz + 1, sizeof *col);
   *b = (buckling){.eq = eq};
   b->scale = ga__alloc(eq->ctx, n + 1, sizeof *b->scale);
-  b->tmp = ga__alloc(eq->ctx, n + 1, sizeof *b->tmp);
-  ga_status status = col && b->scale && b->tmp ? GA_OK : ga__no_memory(eq->ctx, "buckling");
+  b->image = ga__alloc(eq->ctx, n + 1, sizeof *b->image);
+  ga_status status = col && b->scale && b->image ? GA_OK : ga__no_memory(eq->ctx, "buckling");
   for (int c = 0; !status && c < W->cols; c++)
     for (int p = W->col_start[c]; p < W->col_start[c + 1]; p++) col[p] = c;
   if (!status) status = ga_sparse_create(eq->ctx, W->rows, W->cols, W->nnz, W->row, col, NULL, &b->rate);
@@ -252,7 +252,7 @@ static ga_status create(ga_equilibrium *eq, buckling *b)
   return status;
 }
 
-/* The observer is given the initial state, and each shape as a move of it by a tenth of the scales. */
+/* Passes the initial state to the observer, and each shape as a displacement by a tenth of the scales. */
 static ga_status show_shapes(ga_equilibrium *eq, const ga_buckling_report *r)
 {
   ga_status status = GA_OK;

@@ -5,6 +5,7 @@
  * others. An Arnoldi process with S finds the softest ones; all of them if there are few. A direction of
  * negative stiffness is unstable. Moves are measured in the scales of q. */
 #include "core/equilibrium.h"
+#include "core/kink.h"
 #include "core/linearise.h"
 
 #include <float.h>
@@ -231,5 +232,55 @@ ga_status ga__find_stability(ga_equilibrium *eq, ga__stiffness *s)
   if (s->unstable_coordinate < 0) s->unstable_coordinate = s->coordinate;
   if (growing > s->n_unstable) s->n_unstable = growing;
   if (growing > 0) s->stability = GA_UNSTABLE;
+  return GA_OK;
+}
+
+/* ---- Kinks ---- */
+
+/* The moves of all unknowns under forces along d join the directions of the check. */
+static ga_status add_moves(ga_equilibrium *eq, const double *d, int i, ga__kink_test *k)
+{
+  const int *start = eq->sys->start;
+  const double *b = eq->b;
+  const ga_status status = apply_compliance(eq, d, eq->direction);
+  if (status) return status;
+  ga__kink_add(k, GA_BY_Q, b, i);
+  ga__kink_add(k, GA_BY_V, b, i);
+  ga__kink_add(k, GA_BY_LAMBDA, b + start[GA_BLOCK_LAMBDA], i);
+  ga__kink_add(k, GA_BY_PSI, b + start[GA_BLOCK_PSI], i);
+  ga__kink_add(k, GA_BY_X, b + start[GA_BLOCK_X], i);
+  ga__kink_add(k, GA_BY_Y, b + start[GA_BLOCK_Y], i);
+  return GA_OK;
+}
+
+/* Along all directions found; where one has no stiffness, along that one alone: it may have some on the other
+ * side, but a kink elsewhere does not hold it. */
+static ga_status search_kink(ga_equilibrium *eq, const ga__stiffness *s, ga__kink_test *k, int *found)
+{
+  const int neutral = s->stability == GA_NEUTRAL, n = neutral ? 1 : s->judged;
+  const ga_point p = ga__balance_point(eq, &eq->now);
+  ga_status status = GA_OK;
+  ga__kink_clear(k);
+  for (int i = 0; !status && i < n; i++)
+    status = add_moves(eq, neutral ? eq->direction : eq->basis + (size_t)i * (size_t)eq->sys->nv, i, k);
+  if (!status) status = ga__kink_warn(k, eq->ev, &p, found);
+  if (status || *found || neutral || !eq->linearisation) return status;
+  return ga__linearise_kink_warn(eq->linearisation, &p, found); /* velocities, and what depends on them */
+}
+
+ga_status ga__find_kink(ga_equilibrium *eq, int *found)
+{
+  ga__kink_test k;
+  ga__stiffness s;
+  *found = 0;
+  if (eq->sys->nv == 0) return GA_OK;
+  const ga_error said = eq->ctx->error;
+  ga_status status = ga__find_stiffness(eq, &s); /* matrices, factors and directions at eq->now */
+  if (!status) status = ga__kink_create(eq->ctx, eq->sys, 0, &k);
+  if (status) return status;
+  status = search_kink(eq, &s, &k, found);
+  ga__kink_destroy(&k);
+  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  eq->ctx->error = said; /* nothing can be evaluated nearby: not known */
   return GA_OK;
 }

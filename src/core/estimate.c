@@ -44,31 +44,32 @@ static int is_held(const ga_stepper *st)
   return n > 0.0 && n - st->now.scalar[GA__REDUNDANT] >= sys->nv;
 }
 
-static void raw_q(ga_stepper *st)
+static void raw_q(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const ga__state *n = &st->next, *m = &st->now; /* before and after the step */
-  double h = m->scalar[GA__H_OLD], factor = m->scalar[GA__KAPPA_H2] * h / m->scalar[GA__SPAN];
-  for (int i = 0; i < sys->nv; i++) st->est_q[i] = factor * (m->a[i] - m->a_prev[i]);
+  const ga__state *before = &st->next, *now = &st->now; /* before and after the step */
+  double h = now->scalar[GA__H_OLD], factor = now->scalar[GA__KAPPA_H2] * h / now->scalar[GA__SPAN];
+  for (int i = 0; i < sys->nv; i++) st->est_q[i] = factor * (now->a[i] - now->a_prev[i]);
   if (is_held(st)) return;
   if (!st->commutes && ga_group_n_blocks(sys->group) > 0) {
-    ga_group_bracket(sys->group, st->scratch, n->v, n->vdot);
-    for (int i = 0; i < sys->nv; i++) st->est_q[i] -= h * h * h / 12.0 * st->scratch[i];
+    double *bracket = ga__take(&scratch, sys->nv);
+    ga_group_bracket(sys->group, bracket, before->v, before->vdot);
+    for (int i = 0; i < sys->nv; i++) st->est_q[i] -= h * h * h / 12.0 * bracket[i];
   }
   if (st->family->correct_q) st->family->correct_q(st, st->est_q);
 }
 
-/* e := the e nearest to e + M⁻¹ force in the metric of M with B e = b, A e = k, these being in the rows of
- * st->saddle_rhs; force may be NULL. */
-static ga_status project_error(ga_stepper *st, double *e, const double *force)
+/* e := the e nearest to e + M⁻¹ force in the metric of M with B e = b, A e = k. rows[n] has b and k in its
+ * rows, and becomes the solution; force may be NULL. */
+static ga_status project_error(ga_stepper *st, double *e, double *rows, const double *force)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
   p.vdot = e;
-  ga_status status = ga__call(sys, GA__MASS, &p, st->saddle_rhs);
-  for (int i = 0; force && i < sys->nv; i++) st->saddle_rhs[i] += force[i];
-  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs);
-  if (!status) memcpy(e, st->saddle_rhs, (size_t)sys->nv * sizeof(double));
+  ga_status status = ga__call(sys, GA__MASS, &p, rows);
+  for (int i = 0; force && i < sys->nv; i++) rows[i] += force[i];
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, rows);
+  if (!status) memcpy(e, rows, (size_t)sys->nv * sizeof(double));
   return status;
 }
 
@@ -82,19 +83,19 @@ static double largest_of(const double *a, int n)
 static double noise_of_vdot(const ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
-  const ga__state *m = &st->now;
-  double v = DBL_EPSILON * largest_of(m->v, sys->nv);
-  if (ga__has_offset(st)) v += DBL_EPSILON * largest_of(m->q, sys->nq) / h;
-  return fmax(st->noise_v, st->c1 * v / h + st->opts.newton.tol * largest_of(m->vdot, sys->nv));
+  const ga__state *now = &st->now;
+  double v = DBL_EPSILON * largest_of(now->v, sys->nv);
+  if (ga__has_offset(st)) v += DBL_EPSILON * largest_of(now->q, sys->nq) / h;
+  return fmax(st->noise_v, st->c1 * v / h + st->opts.newton.tol * largest_of(now->vdot, sys->nv));
 }
 
-static void clear_constraints(ga_stepper *st)
+static void clear_constraints(const ga_system *sys, double *rows)
 {
-  for (int i = st->sys->nv; i < st->sys->n; i++) st->saddle_rhs[i] = 0.0;
+  for (int i = sys->nv; i < sys->n; i++) rows[i] = 0.0;
 }
 
-/* −D_q(B v + Φ_t) e_q and −k_q e_q into the rows of st->saddle_rhs; leaves ∂(−f)/∂v in D. */
-static ga_status velocity_rows(ga_stepper *st)
+/* −D_q(B v + Φ_t) e_q and −k_q e_q into rows[n]; leaves ∂(−f)/∂v in D. */
+static ga_status velocity_rows(ga_stepper *st, double *rows)
 {
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
@@ -106,28 +107,30 @@ static ga_status velocity_rows(ga_stepper *st)
                    st->jacobian_G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
-  clear_constraints(st);
+  clear_constraints(sys, rows);
   int first = sys->start[GA_BLOCK_LAMBDA], psi = sys->start[GA_BLOCK_PSI], end = sys->start[GA_BLOCK_X];
   for (int e = 0; e < sys->n_entries; e++) {
     int row = sys->row[e];
     if (row < first || row >= end || sys->col[e] >= sys->nv) continue;
-    st->saddle_rhs[row] -= (row < psi ? st->jacobian_G[e] : st->jacobian_Q[e]) * st->est_q[sys->col[e]];
+    rows[row] -= (row < psi ? st->jacobian_G[e] : st->jacobian_Q[e]) * st->est_q[sys->col[e]];
   }
   return GA_OK;
 }
 
 /* With Φ = 0 alone, v has a part δ normal to the constraints: B δ = B v + Φ_t, A δ = 0, into d. Leaves the
  * saddle matrix of f. After a singular position the offset at the beginning is unknown: 0. */
-static ga_status offset_of(ga_stepper *st, const ga__state *f, const double *v, double *d)
+static ga_status offset_of(ga_stepper *st, const ga__state *f, const double *v, double *d,
+                           ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
+  double *rows = ga__take(&scratch, sys->n);
   ga_point p = ga__state_point(f);
   p.v = v;
   ga_status status = ga__saddle_at(st, &p, 0);
-  for (int i = 0; i < sys->n; i++) st->saddle_rhs[i] = 0.0;
-  if (!status) status = ga__phi_dot(&st->deriv, &p, st->saddle_rhs + sys->start[GA_BLOCK_LAMBDA]);
-  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, st->saddle_rhs);
-  if (!status) memcpy(d, st->saddle_rhs, (size_t)sys->nv * sizeof(double));
+  for (int i = 0; i < sys->n; i++) rows[i] = 0.0;
+  if (!status) status = ga__phi_dot(&st->deriv, &p, rows + sys->start[GA_BLOCK_LAMBDA]);
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, rows);
+  if (!status) memcpy(d, rows, (size_t)sys->nv * sizeof(double));
   if (status != GA_RETRY_SINGULAR || !(f->scalar[GA__REDUNDANT] > st->red.null.r)) return status;
   for (int i = 0; i < sys->nv; i++) d[i] = 0.0;
   return GA_OK;
@@ -144,15 +147,16 @@ static void offset_force(ga_stepper *st, double h, const double *d, double *forc
 }
 
 /* e_v from its raw form, with the saddle matrix of the current state. offset: δ of this state, or NULL. */
-static ga_status finish_v(ga_stepper *st, const double *offset)
+static ga_status finish_v(ga_stepper *st, const double *offset, ga__scratch scratch)
 {
-  double h = st->now.scalar[GA__H_OLD], *force = st->a_n; /* overwritten by the next step */
-  ga_status status = velocity_rows(st);
+  double h = st->now.scalar[GA__H_OLD], *rows = ga__take(&scratch, st->sys->n),
+         *force = ga__take(&scratch, st->sys->nv);
+  ga_status status = velocity_rows(st, rows);
   for (int i = 0; i < st->sys->nv; i++) force[i] = 0.0;
   if (status) return status;
   if (offset) offset_force(st, h, offset, force);
-  if (st->family->error_force) status = st->family->error_force(st, force);
-  return status ? status : project_error(st, st->est_v, force);
+  if (st->family->error_force) status = st->family->error_force(st, force, scratch);
+  return status ? status : project_error(st, st->est_v, rows, force);
 }
 
 /* Raw e_v and e_x. Returns 0, and sets zeros, if there are no earlier rates yet. */
@@ -160,58 +164,61 @@ static int differences(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__state *n = &st->next, *m = &st->now;
-  double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], delta = s->delta_m - s->delta_f;
-  double known = n->scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0;
-  double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h), size_a = largest_of(m->vdot, sys->nv);
-  double size_x = largest_of(m->xdot, sys->size[GA_BLOCK_X]);
+  const ga__state *before = &st->next, *now = &st->now;
+  double h = now->scalar[GA__H_OLD], h_prev = before->scalar[GA__H_OLD], delta = s->delta_m - s->delta_f;
+  double known = before->scalar[GA__HAS_JERK] != 0.0 || h_prev > 0.0;
+  double noise = noise_of_vdot(st, h_prev > 0.0 ? fmin(h, h_prev) : h),
+         size_a = largest_of(now->vdot, sys->nv);
+  double size_x = largest_of(now->xdot, sys->size[GA_BLOCK_X]);
   /* states that depend on vdot share its noise, estimated by the sizes of both */
   double noise_x = st->opts.newton.tol * size_x + (size_a > 0.0 ? size_x / size_a * noise : 0.0);
-  rates x = {m->xdot, n->xdot, n->xdot_prev, h, h_prev, noise_x};
-  rates v = {m->vdot, n->vdot, n->vdot_prev, h, h_prev, noise};
+  rates x = {now->xdot, before->xdot, before->xdot_prev, h, h_prev, noise_x};
+  rates v = {now->vdot, before->vdot, before->vdot_prev, h, h_prev, noise};
   second_difference(st->est_x, &x, sys->size[GA_BLOCK_X], known * (1.0 / 12.0 + delta * (s->delta_f - 0.5)));
   second_difference(st->est_v, &v, sys->nv, known * (1.0 / 12.0 + st->alpha * (s->alpha_f - 0.5)));
   return known != 0.0;
 }
 
-static ga_status estimate(ga_stepper *st, int with_v)
+static ga_status estimate(ga_stepper *st, int with_v, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const int along = ga__has_offset(st);
-  double *offset = st->exponent;
+  double *offset = ga__take(&scratch, sys->nv);
   ga_status status = GA_OK;
-  raw_q(st);
+  raw_q(st, scratch);
   with_v &= differences(st);
   if (is_held(st)) return GA_OK;
   with_v &= st->family->error_force ||
             sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0; /* else it is done */
   if (along && with_v) {
-    status = offset_of(st, &st->next, st->v_n, offset); /* δ' is (δ₁ − δ)/h, and δ₁ is normal here */
+    status = offset_of(st, &st->next, st->v_n, offset, scratch); /* δ' is (δ₁ − δ)/h, and δ₁ is normal here */
     for (int i = 0; i < sys->nv; i++) st->est_v[i] += offset[i];
   }
   ga_point p = ga__state_point(&st->now);
   if (!status && along)
-    status = offset_of(st, &st->now, st->now.v, offset);
+    status = offset_of(st, &st->now, st->now.v, offset, scratch);
   else if (!status && with_v)
     status = ga__saddle_at(st, &p, 0);
   if (!status && along) {
-    clear_constraints(st); /* k = 0 does not restrict positions: A e_q is unchanged */
-    ga__saddle_a_mul(&st->saddle, st->saddle_rhs + sys->start[GA_BLOCK_PSI], st->est_q);
-    status = project_error(st, st->est_q, NULL);
+    double *rows = ga__take(&scratch, sys->n);
+    clear_constraints(sys, rows); /* k = 0 does not restrict positions: A e_q is unchanged */
+    ga__saddle_a_mul(&st->saddle, rows + sys->start[GA_BLOCK_PSI], st->est_q);
+    status = project_error(st, st->est_q, rows, NULL);
   }
-  return status || !with_v ? status : finish_v(st, along ? offset : NULL);
+  return status || !with_v ? status : finish_v(st, along ? offset : NULL, scratch);
 }
 
 /* vdot₁ − vdot_n − h vddot_n with the rate at the beginning of the step from the start, or from the step
  * before, then times h/(h + h_prev): both are (h²/2) D²vdot. */
 void ga__estimate_bend(const ga_stepper *st, double *out)
 {
-  const ga__state *n = &st->next, *m = &st->now;
-  const double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], part = h / (h + h_prev);
-  const int known = h_prev > 0.0 || n->scalar[GA__HAS_JERK] != 0.0;
+  const ga__state *before = &st->next, *now = &st->now;
+  const double h = now->scalar[GA__H_OLD], h_prev = before->scalar[GA__H_OLD], part = h / (h + h_prev);
+  const int known = h_prev > 0.0 || before->scalar[GA__HAS_JERK] != 0.0;
   for (int i = 0; i < st->sys->nv; i++) {
-    const double rate = h_prev > 0.0 ? (n->vdot[i] - n->vdot_prev[i]) / h_prev : n->vdot_prev[i];
-    out[i] = known ? part * (m->vdot[i] - n->vdot[i] - h * rate) : 0.0;
+    const double rate =
+        h_prev > 0.0 ? (before->vdot[i] - before->vdot_prev[i]) / h_prev : before->vdot_prev[i];
+    out[i] = known ? part * (now->vdot[i] - before->vdot[i] - h * rate) : 0.0;
   }
 }
 
@@ -225,13 +232,13 @@ static void drop_rounding(double *e, int n, double size)
 ga_status ga__estimate(ga_stepper *st, int with_v)
 {
   const ga_system *sys = st->sys;
-  const ga__state *m = &st->now;
+  const ga__state *now = &st->now;
   int nx = sys->size[GA_BLOCK_X];
-  ga_status status = estimate(st, with_v);
+  ga_status status = estimate(st, with_v, ga__stack_begin(&st->scratch));
   if (status) return status;
-  drop_rounding(st->est_q, sys->nv, largest_of(m->q, sys->nq));
-  drop_rounding(st->est_x, nx, largest_of(m->x, nx));
-  if (with_v) drop_rounding(st->est_v, sys->nv, largest_of(m->v, sys->nv));
+  drop_rounding(st->est_q, sys->nv, largest_of(now->q, sys->nq));
+  drop_rounding(st->est_x, nx, largest_of(now->x, nx));
+  if (with_v) drop_rounding(st->est_v, sys->nv, largest_of(now->v, sys->nv));
   return GA_OK;
 }
 

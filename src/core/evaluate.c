@@ -33,7 +33,7 @@ typedef struct part {
   int n;
   int *entry; /* [n] of the pattern, −1: the number 1, on the diagonal of y − o */
   int *place; /* [n] in A */
-  int *into;  /* [A->nnz] place of each in the combined matrix; NULL in the rows of ETA */
+  int *into;  /* [A->nnz] place of each in the combined matrix; NULL in the rows of ETA, and without it */
 } part;
 
 struct ga_evaluation {
@@ -44,7 +44,7 @@ struct ga_evaluation {
   double *block;     /* holds D, Q, G and force */
   double *D, *Q, *G; /* [n_entries] */
   double *force;     /* [nv] */
-  ga_sparse *J;      /* combined */
+  ga_sparse *J;      /* combined; NULL: not wanted */
   int *diagonal;     /* [n_x] places of the diagonal of X in J */
   int known;         /* 1: the parts have been evaluated */
 };
@@ -72,7 +72,7 @@ static int within(const ga_system *sys, int i, ga_equation_block block)
 static int list_entries(const ga_system *sys, int equations, ga_by by, int *entry, int *row, int *col)
 {
   const ga_equation_block rows = rows_of(equations), cols = COLUMNS[by];
-  const source from = (source)SOURCE[equations][by];
+  const source from = sys->size[rows] && sys->size[cols] ? (source)SOURCE[equations][by] : NONE;
   int n = 0;
   for (int e = 0; from != NONE && e < sys->n_entries; e++) {
     if (!within(sys, sys->row[e], rows) || !within(sys, sys->col[e], cols) || !holds(sys, e, from)) continue;
@@ -101,9 +101,7 @@ static ga_status plan_part(ga_evaluation *ev, int equations, ga_by by, int *list
   if (m->n > 0) memcpy(m->entry, list, (size_t)m->n * sizeof *list);
   ga_status status = ga_sparse_create(ev->ctx, sys->size[rows_of(equations)], sys->size[COLUMNS[by]], m->n,
                                       list + room, list + 2 * room, m->place, &m->A);
-  if (status || equations == GA_BLOCK_ETA) return status;
-  m->into = ga__alloc(ev->ctx, (size_t)m->A->nnz, sizeof *m->into);
-  return m->into ? GA_OK : ga__no_memory(ev->ctx, "an evaluation");
+  return status;
 }
 
 /* Number of entries in all parts except those of ETA. */
@@ -133,12 +131,17 @@ static int list_combined(const ga_evaluation *ev, int *row, int *col)
   return n;
 }
 
-static void distribute(ga_evaluation *ev, const int *place)
+static ga_status distribute(ga_evaluation *ev, const int *place)
 {
   for (int r = 0; r < GA_N_BLOCKS; r++)
-    for (int b = 0; b < GA_N_BY; b++)
-      for (int p = 0; p < ev->part[r][b].A->nnz; p++) ev->part[r][b].into[p] = *place++;
+    for (int b = 0; b < GA_N_BY; b++) {
+      part *m = &ev->part[r][b];
+      m->into = ga__alloc(ev->ctx, (size_t)m->A->nnz, sizeof *m->into);
+      if (!m->into) return ga__no_memory(ev->ctx, "an evaluation");
+      for (int p = 0; p < m->A->nnz; p++) m->into[p] = *place++;
+    }
   for (int i = 0; i < ev->sys->size[GA_BLOCK_X]; i++) ev->diagonal[i] = *place++;
+  return GA_OK;
 }
 
 static ga_status plan_combined(ga_evaluation *ev)
@@ -151,7 +154,7 @@ static ga_status plan_combined(ga_evaluation *ev)
   if (!status)
     status = ga_sparse_create(ev->ctx, ev->sys->n, ev->sys->n, list_combined(ev, row, col), row, col, place,
                               &ev->J);
-  if (!status) distribute(ev, place);
+  if (!status) status = distribute(ev, place);
   ga__free(ev->ctx, row);
   ga__free(ev->ctx, col);
   ga__free(ev->ctx, place);
@@ -169,7 +172,7 @@ static ga_status plan_parts(ga_evaluation *ev)
   return status;
 }
 
-static ga_status build(ga_evaluation *ev)
+static ga_status build(ga_evaluation *ev, int combined)
 {
   const size_t entries = (size_t)ev->sys->n_entries;
   ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
@@ -178,7 +181,7 @@ static ga_status build(ga_evaluation *ev)
       {&ev->D, entries}, {&ev->Q, entries}, {&ev->G, entries}, {&ev->force, (size_t)ev->sys->nv}};
   status = ga__arrays_create(ev->ctx, GA__ARRAYS(need), "an evaluation", &ev->block, NULL);
   if (!status) status = plan_parts(ev);
-  return status ? status : plan_combined(ev);
+  return status || !combined ? status : plan_combined(ev);
 }
 
 ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluation **out)
@@ -186,11 +189,17 @@ ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluat
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
+  return ga__evaluation_create(ctx, sys, 1, out);
+}
+
+ga_status ga__evaluation_create(ga_context *ctx, const ga_system *sys, int combined, ga_evaluation **out)
+{
+  *out = NULL;
   ga_evaluation *ev = ga__alloc(ctx, 1, sizeof *ev);
   if (!ev) return ga__no_memory(ctx, "an evaluation");
   ev->ctx = ctx;
   ga_status status = ga__system_open(ctx, sys, &ev->sys);
-  if (!status) status = build(ev);
+  if (!status) status = build(ev, combined);
   if (status)
     ga_evaluation_destroy(&ev);
   else
@@ -293,7 +302,7 @@ const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_equation_block
 const ga_sparse *ga_evaluation_combine(ga_evaluation *ev, double by_q, double by_v, double by_vdot,
                                        double by_xdot)
 {
-  if (!ev || !ev->known) return NULL;
+  if (!ev || !ev->known || !ev->J) return NULL;
   const double factor[GA_N_BY] = {by_vdot, by_v, by_q, 1.0, 1.0, 1.0, 1.0};
   double *J = ev->J->value;
   ga_sparse_zero(ev->J);

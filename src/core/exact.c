@@ -95,15 +95,15 @@ GA__WIDE static void scale(double *x, int n, double by)
 void ga__exact_trial(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga__state *n = &st->now;
-  ga__state *m = &st->next;
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
   const double h = st->h;
-  const rates r = {st->p, st->a_n, st->v_n, n->vdot, m->v, m->vdot, m->a, st->exponent};
+  const rates r = {st->p, st->a_n, st->v_n, now->vdot, next->v, next->vdot, next->a, st->exponent};
   trial_rates(&r, sys->nv, h, st->c1, st->c2, &st->opts.scheme);
-  if (st->n_eta) subtract_eta(st, st->exponent, m->eta, 1.0);
+  if (st->n_eta) subtract_eta(st, st->exponent, next->eta, 1.0);
   scale(st->exponent, sys->nv, h);
-  if (st->commutes) ga_group_add_bracket(sys->group, st->exponent, h * h / 12.0, st->v_n, m->v);
-  ga_group_move(sys->group, m->q, n->q, st->exponent);
+  if (st->commutes) ga_group_add_bracket(sys->group, st->exponent, h * h / 12.0, st->v_n, next->v);
+  ga_group_move(sys->group, next->q, now->q, st->exponent);
   ga__trial_states(st);
   st->motion++;
   st->swept = 0;
@@ -120,31 +120,32 @@ static unsigned wanted(const ga_stepper *st)
   return GA_WANT_D | GA_WANT_Q | GA_WANT_B | (st->n_eta ? GA_WANT_G : 0u);
 }
 
-ga_status ga__exact_evaluate(ga_stepper *st, unsigned want, double *rate)
+ga_status ga__exact_evaluate(ga_stepper *st, unsigned want, double *rate, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__state_point(&st->next);
+  double *force = ga__take(&scratch, sys->nv);
+  ga_point p = ga__trial_point(st);
   ga_status status;
   st->stats.residuals++;
   p.motion = st->motion; /* until the next trial */
   if (sys->def.sweep) {
     ga_jacobian J = derivatives(st, want);
-    status = ga__sweep(sys, &p, st->r, rate, st->renewing ? &J : NULL, st->scratch);
+    status = ga__sweep(sys, &p, st->r, rate, st->renewing ? &J : NULL, force);
     st->swept = !status && st->renewing;
   } else {
-    status = ga__residual(sys, &p, st->r, st->scratch);
+    status = ga__residual(sys, &p, st->r, force);
     if (!status && rate) status = ga__phi_dot(&st->deriv, &p, rate);
   }
   return status;
 }
 
 /* r := −(h(M vdot₁−f), Φ/h, k, h(xdot₁−s), h(y−o), B v₁+Φ_t), the right-hand side of Newton's equation. */
-static ga_status residual(ga_stepper *st)
+static ga_status residual(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const int *size = sys->size, *start = sys->start;
   double h = st->h, *r = st->r;
-  ga_status status = ga__exact_evaluate(st, wanted(st), st->n_eta ? r + sys->n : NULL);
+  ga_status status = ga__exact_evaluate(st, wanted(st), st->n_eta ? r + sys->n : NULL, scratch);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) r[i] *= -h;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[start[GA_BLOCK_LAMBDA] + i] /= -h;
@@ -233,7 +234,7 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
 ga_status ga__exact_assemble(ga_stepper *st, unsigned want)
 {
   const ga_system *sys = st->sys;
-  ga_point p = ga__state_point(&st->next);
+  ga_point p = ga__trial_point(st);
   ga_jacobian J = derivatives(st, want);
   ga_status status = GA_OK;
   st->stats.jacobians++;
@@ -312,22 +313,22 @@ ga__measure ga__exact_floor(const ga_stepper *st)
 void ga__exact_update(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  ga__state *m = &st->next;
+  ga__state *next = &st->next;
   const double *dz = st->r;
   double inv_h = 1.0 / st->h, inv_x = 1.0 / (st->theta * st->h);
   for (int i = 0; i < sys->nv; i++) st->p[i] += dz[i] * inv_h;
-  double *const scaled[] = {NULL, m->lambda, m->psi, st->px, m->y};
+  double *const scaled[] = {NULL, next->lambda, next->psi, st->px, next->y};
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
     for (int i = 0; i < sys->size[b]; i++)
       scaled[b][i] += dz[sys->start[b] + i] * (b == GA_BLOCK_X ? inv_x : inv_h);
   if (st->n_eta)
-    for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) m->eta[i] += dz[sys->n + i];
+    for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) next->eta[i] += dz[sys->n + i];
 }
 
-ga_status ga__exact_predict(ga_stepper *st, double h)
+ga_status ga__exact_predict(ga_stepper *st, double h, ga__scratch scratch)
 {
   ga_status status = st->n_eta ? update_b(st) : GA_OK;
-  if (!status) status = ga__begin_velocity(st, h);
+  if (!status) status = ga__begin_velocity(st, h, scratch);
   if (!status) ga__predict(st, h);
   return status;
 }
@@ -378,9 +379,9 @@ int ga__exact_position_rows(const ga_stepper *st)
   return 0;
 }
 
-ga_status ga__exact_solve_error(ga_stepper *st, double *e)
+ga_status ga__exact_solve_error(ga_stepper *st, double *residual, double *e)
 {
-  const ga_status status = ga__solve_error_at(st, 0, 1, e);
+  const ga_status status = ga__solve_error_at(st, residual, 0, 1, e);
   if (!status && st->n_eta) subtract_eta(st, e, st->r + st->sys->n, 1.0);
   return status;
 }

@@ -40,19 +40,20 @@ static int restore_trial(ga_stepper *st)
 }
 
 /* out[nv] := residual of the dynamics, M vdot − f or that of the method; *size: of its terms. */
-static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double *size)
+static ga_status dynamics(ga_stepper *st, const ga_point *p, double *out, double *size, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
+  double *force = ga__take(&scratch, sys->nv);
   ga_status status = ga__call(sys, GA__MASS, p, out);
-  if (!status) status = ga__call(sys, GA__FORCE, p, st->scratch);
+  if (!status) status = ga__call(sys, GA__FORCE, p, force);
   if (status) return status;
   *size = 0.0;
   for (int i = 0; i < sys->nv; i++) {
-    *size = fmax(*size, fmax(fabs(out[i]), fabs(st->scratch[i])));
-    out[i] -= st->scratch[i];
+    *size = fmax(*size, fmax(fabs(out[i]), fabs(force[i])));
+    out[i] -= force[i];
   }
   if (st->method->vdot_at_end) return GA_OK;
-  status = st->family->residual(st);
+  status = st->family->residual(st, scratch);
   st->stats.residuals--;
   for (int i = 0; !status && i < sys->nv; i++) out[i] = -st->r[i];
   return status;
@@ -72,29 +73,31 @@ static void enter_residual(ga_step_failure *f, ga_equation_block block, const do
 
 /* Residuals of positions are relative to q, rates to v, states to their change in a step, outputs to y:
  * each to 1 + the largest. */
-static void measure(ga_stepper *st, ga_step_failure *f)
+static void measure(ga_stepper *st, ga_step_failure *f, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const ga__state *m = &st->next;
+  const ga__state *next = &st->next;
   const int *n = sys->size;
-  double *out = st->saddle_rhs, terms = 0.0;
-  ga_point p = ga__state_point(m);
-  if (!dynamics(st, &p, out, &terms))
+  double *out = ga__take(&scratch, sys->n), terms = 0.0;
+  ga_point p = ga__state_point(next);
+  if (!dynamics(st, &p, out, &terms, scratch))
     enter_residual(f, GA_BLOCK_V, out, n[GA_BLOCK_V], 1.0 / fmax(terms, 1e-300));
   if (!ga__call(sys, GA__PHI, &p, out))
     enter_residual(f, GA_BLOCK_LAMBDA, out, n[GA_BLOCK_LAMBDA],
-                   1.0 / (1.0 + ga__max_abs(m->q, sys->nq, NULL)));
-  const double v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
+                   1.0 / (1.0 + ga__max_abs(next->q, sys->nq, NULL)));
+  const double v = 1.0 + ga__max_abs(next->v, sys->nv, NULL);
   if (!ga__call(sys, GA__K, &p, out)) enter_residual(f, GA_BLOCK_PSI, out, n[GA_BLOCK_PSI], 1.0 / v);
   if (st->method->keeps_rates && n[GA_BLOCK_LAMBDA] && !ga__phi_dot(&st->deriv, &p, out))
     enter_residual(f, GA_BLOCK_ETA, out, n[GA_BLOCK_LAMBDA], 1.0 / v);
   if (!ga__call(sys, GA__STATE, &p, out)) {
-    for (int i = 0; i < n[GA_BLOCK_X]; i++) out[i] = m->xdot[i] - out[i];
-    enter_residual(f, GA_BLOCK_X, out, n[GA_BLOCK_X], st->h / (1.0 + ga__max_abs(m->x, n[GA_BLOCK_X], NULL)));
+    for (int i = 0; i < n[GA_BLOCK_X]; i++) out[i] = next->xdot[i] - out[i];
+    enter_residual(f, GA_BLOCK_X, out, n[GA_BLOCK_X],
+                   st->h / (1.0 + ga__max_abs(next->x, n[GA_BLOCK_X], NULL)));
   }
   if (!ga__call(sys, GA__OUTPUT, &p, out)) {
-    for (int i = 0; i < n[GA_BLOCK_Y]; i++) out[i] = m->y[i] - out[i];
-    enter_residual(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y], 1.0 / (1.0 + ga__max_abs(m->y, n[GA_BLOCK_Y], NULL)));
+    for (int i = 0; i < n[GA_BLOCK_Y]; i++) out[i] = next->y[i] - out[i];
+    enter_residual(f, GA_BLOCK_Y, out, n[GA_BLOCK_Y],
+                   1.0 / (1.0 + ga__max_abs(next->y, n[GA_BLOCK_Y], NULL)));
   }
 }
 
@@ -103,16 +106,16 @@ int ga_stepper_failure(ga_stepper *st, ga_step_failure *out)
   if (!st || !out || st->tried == GA__ACCEPTED) return 0;
   const ga_error error = st->ctx->error; /* the report must not change the error */
   const int failed = st->tried == GA__FAILED;
-  const ga__state *m = &st->next;
+  const ga__state *next = &st->next;
   *out = (ga_step_failure){.error = failed ? st->why : ga__error_none()};
   out->status = out->error.status;
   out->t = st->now.scalar[GA__T];
-  out->h = failed ? st->h : m->scalar[GA__T] - out->t;
+  out->h = failed ? st->h : next->scalar[GA__T] - out->t;
   out->has_trial = failed ? restore_trial(st) : 1;
-  out->trial = (ga_state){m->scalar[GA__T], m->q,   m->v, m->vdot, m->a, m->lambda,
-                          m->psi,           m->eta, m->x, m->xdot, m->w, m->y};
+  out->trial = (ga_state){next->scalar[GA__T], next->q,   next->v, next->vdot, next->a, next->lambda,
+                          next->psi,           next->eta, next->x, next->xdot, next->w, next->y};
   const int has_values = out->status == GA_RETRY_NEWTON || out->status == GA_RETRY_SINGULAR;
-  if (failed && has_values && out->has_trial) measure(st, out);
+  if (failed && has_values && out->has_trial) measure(st, out, ga__stack_begin(&st->scratch));
   st->ctx->error = error;
   return 1;
 }

@@ -7,7 +7,6 @@
 #include "base/quad.h"
 #include "core/assembly.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Arranging ---- */
@@ -73,20 +72,67 @@ static void arrange_tiles(ga__assembly *as, unsigned char *used)
   as->n_groups = left;
 }
 
+/* Moves entries and places of the groups that are left together; returns how many. */
+static size_t pack_members(ga__assembly *as)
+{
+  int at = 0;
+  for (int k = 0; k < as->n_groups; k++) {
+    ga__group_row *g = &as->group[k];
+    memmove(as->group_entry + at, as->group_entry + g->first, (size_t)g->size * sizeof(int));
+    memmove(as->group_place + at, as->group_place + g->first, (size_t)g->size * sizeof(int));
+    g->first = at;
+    at += g->size;
+  }
+  return (size_t)at;
+}
+
 /* Values of a stripe: with their sources they fit into the first-level cache. */
 enum { STRIPE = 2048 };
 
-/* Order of the copies: by stripe, storing before adding, by run, by place. */
-static int by_run(const void *x, const void *y)
+enum { N_RUN_KINDS = 2 * GA__N_SOURCES * GA__MAX_SCALES };
+
+static int run_kind(const ga__direct *d)
 {
-  const ga__direct *a = x, *b = y;
-  if (a->place / STRIPE != b->place / STRIPE) return a->place < b->place ? -1 : 1;
-  if (a->adds != b->adds) return a->adds < b->adds ? -1 : 1;
-  if (a->source != b->source) return a->source < b->source ? -1 : 1;
-  if (a->scale != b->scale) return a->scale < b->scale ? -1 : 1;
-  return a->place != b->place  ? (a->place < b->place ? -1 : 1)
-         : a->entry < b->entry ? -1
-                               : a->entry > b->entry;
+  return (d->adds * GA__N_SOURCES + d->source) * GA__MAX_SCALES + d->scale;
+}
+
+typedef enum direct_key { BY_STRIPE, BY_PLACE, BY_KIND } direct_key;
+
+static int key_of(const ga__direct *d, direct_key by)
+{
+  return by == BY_STRIPE ? d->place / STRIPE : by == BY_PLACE ? d->place % STRIPE : run_kind(d);
+}
+
+/* Stable counting sort; start[keys + 1] is work space, and at its end has where each key ends. */
+static void sort_directs(ga__direct *to, const ga__direct *from, int n, direct_key by, int keys, int *start)
+{
+  memset(start, 0, ((size_t)keys + 1) * sizeof *start);
+  for (int i = 0; i < n; i++) start[key_of(&from[i], by) + 1]++;
+  for (int k = 0; k < keys; k++) start[k + 1] += start[k];
+  for (int i = 0; i < n; i++) to[start[key_of(&from[i], by)]++] = from[i];
+}
+
+/* Order of the copies: by stripe, storing before adding, by run, by place. */
+static ga_status sort_copies(ga__assembly *as, int n)
+{
+  int small[STRIPE + N_RUN_KINDS + 1]; /* enough for either key */
+  int *end = ga__alloc(as->ctx, (size_t)as->n_stripes + 1, sizeof *end);
+  ga__direct *room = ga__alloc(as->ctx, (size_t)n, sizeof *room), *all = as->direct;
+  const int complete = end && room;
+  if (complete) {
+    sort_directs(room, all, n, BY_STRIPE, as->n_stripes, end);
+    for (int i = 0, from = 0; i < as->n_stripes; from = end[i++]) {
+      const int count = end[i] - from;
+      if (!count) continue;
+      sort_directs(all + from, room + from, count, BY_PLACE, STRIPE, small);
+      sort_directs(room + from, all + from, count, BY_KIND, N_RUN_KINDS, small);
+    }
+    as->direct = room;
+    room = all;
+  }
+  ga__free(as->ctx, room);
+  ga__free(as->ctx, end);
+  return complete ? GA_OK : GA_ERR_MEMORY;
 }
 
 static int same_run(const ga__direct *a, const ga__direct *b)
@@ -98,7 +144,8 @@ static int same_run(const ga__direct *a, const ga__direct *b)
 static const int LENGTH[] = {6, 3, 1};
 enum { N_LENGTHS = sizeof LENGTH / sizeof *LENGTH };
 
-/* One run from directs[from..to) for the pieces of one length; only counted while as->run is NULL. */
+/* One run from directs[from..to) for the pieces of one length; only counted while as->run is NULL; *at: its
+ * first copy, then the one behind it. */
 static void cut_run(ga__assembly *as, int from, int to, int length, int *at)
 {
   const int before = *at;
@@ -109,7 +156,10 @@ static void cut_run(ga__assembly *as, int from, int to, int length, int *at)
       strip++;
     for (int k = 0, done = 0; k < N_LENGTHS; k++)
       for (; done + LENGTH[k] <= strip; done += LENGTH[k])
-        if (LENGTH[k] == length) as->copy[(*at)++] = (ga__copy){d->entry + done, d->place + done};
+        if (LENGTH[k] == length) {
+          if (as->run) as->copy[*at] = (ga__copy){d->entry + done, d->place + done};
+          ++*at;
+        }
     i += strip;
   }
   if (*at == before) return;
@@ -119,7 +169,8 @@ static void cut_run(ga__assembly *as, int from, int to, int length, int *at)
   as->n_runs++;
 }
 
-static void cut_runs(ga__assembly *as, int n)
+/* Returns the number of copies. */
+static int cut_runs(ga__assembly *as, int n)
 {
   int at = 0;
   as->n_runs = 0;
@@ -131,6 +182,7 @@ static void cut_runs(ga__assembly *as, int n)
     for (int k = 0; k < N_LENGTHS; k++) cut_run(as, from, to, LENGTH[k], &at);
     if (as->run) as->stripe[stripe].runs = as->n_runs;
   }
+  return at;
 }
 
 /* Tiles write to places of η in any stripe, before copies to them: these are cleared first. */
@@ -152,10 +204,10 @@ static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
     as->direct[n].adds = seen[as->direct[n].place];
     seen[as->direct[n++].place] = 1;
   }
-  if (n) qsort(as->direct, (size_t)n, sizeof *as->direct, by_run);
-  cut_runs(as, n);
+  if (n && sort_copies(as, n)) return GA_ERR_MEMORY;
+  as->copy = ga__alloc(as->ctx, (size_t)cut_runs(as, n), sizeof *as->copy);
   as->run = ga__alloc(as->ctx, (size_t)as->n_runs, sizeof *as->run);
-  if (!as->run) return GA_ERR_MEMORY;
+  if (!as->copy || !as->run) return GA_ERR_MEMORY;
   cut_runs(as, n);
   return GA_OK;
 }
@@ -253,36 +305,60 @@ static void arrange_writers(ga__assembly *as, unsigned char *seen)
   }
 }
 
+/* Reduces an array to the part of it that is used. */
+static int shrink(ga_context *ctx, void *array, size_t count, size_t size)
+{
+  void **at = array, *smaller = ga__alloc(ctx, count, size);
+  if (!smaller) return 0;
+  if (count) memcpy(smaller, *at, count * size);
+  ga__free(ctx, *at);
+  *at = smaller;
+  return 1;
+}
+
+static int shrink_plan(ga__assembly *as)
+{
+  const size_t members = pack_members(as), groups = (size_t)as->n_groups;
+  return shrink(as->ctx, &as->group, groups, sizeof *as->group) &&
+         shrink(as->ctx, &as->group_entry, members, sizeof *as->group_entry) &&
+         shrink(as->ctx, &as->group_place, members, sizeof *as->group_place) &&
+         shrink(as->ctx, &as->tile, (size_t)as->n_tiles, sizeof *as->tile);
+}
+
 ga_status ga__assembly_arrange(ga__assembly *as)
 {
   ga_context *ctx = as->ctx;
-  const size_t nnz = (size_t)as->K->nnz, groups = (size_t)as->n_groups, direct = (size_t)as->n_direct;
+  const size_t nnz = (size_t)as->K->nnz, groups = (size_t)as->n_groups;
   unsigned char *seen = ga__alloc(ctx, nnz, 1), *used = ga__alloc(ctx, groups, 1);
-  int *copy_of = ga__alloc(ctx, nnz, sizeof *copy_of);
-  as->copy = ga__alloc(ctx, direct, sizeof *as->copy);
+  int *copy_of = NULL;
   as->tile = ga__alloc(ctx, groups / 3, sizeof *as->tile);
-  ga__tile *sorted = ga__alloc(ctx, groups / 3, sizeof *sorted);
-  as->blank = ga__alloc(ctx, nnz, sizeof *as->blank);
   as->n_stripes = as->K->nnz / STRIPE + 1;
   as->stripe = ga__alloc(ctx, (size_t)as->n_stripes, sizeof *as->stripe);
-  int ok = seen && used && copy_of && sorted && as->copy && as->tile && as->blank && as->stripe;
+  int ok = seen && used && as->tile && as->stripe;
   if (ok) {
     arrange_tiles(as, used);
+    ok = shrink_plan(as);
+  }
+  copy_of = ok ? ga__alloc(ctx, nnz, sizeof *copy_of) : NULL;
+  as->blank = ok ? ga__alloc(ctx, nnz, sizeof *as->blank) : NULL;
+  if ((ok = copy_of && as->blank)) {
     find_copies(as, copy_of);
     merge_copies(as, copy_of);
     clear_copied_etas(as, seen, copy_of);
     ok = !arrange_copies(as, seen);
   }
-  if (ok) {
+  ga__free(ctx, copy_of);
+  ga__free(ctx, as->direct);
+  as->direct = NULL;
+  ga__tile *sorted = ok ? ga__alloc(ctx, (size_t)as->n_tiles, sizeof *sorted) : NULL;
+  if ((ok = sorted != NULL)) {
     arrange_stripes(as, sorted);
     arrange_writers(as, seen);
+    ok = shrink(ctx, &as->blank, (size_t)as->n_blank, sizeof *as->blank);
   }
   ga__free(ctx, sorted);
   ga__free(ctx, seen);
   ga__free(ctx, used);
-  ga__free(ctx, copy_of);
-  ga__free(ctx, as->direct);
-  as->direct = NULL;
   return ok ? GA_OK : ga__no_memory(ctx, "the plan of an iteration matrix");
 }
 

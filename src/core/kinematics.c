@@ -4,9 +4,8 @@
  *
  *   Φ(t, q) = 0,   B v + Φ_t = 0,   B vdot + Φ's acceleration = 0,   M vdot = f(t, q, v, λ, ψ, x, y),   y = o
  *
- * The solution before serves to choose the branch: q is predicted by move(q, h v + h²/2 vdot), and a
- * prediction that is far off, or constraints that seem to have lost their independence on the way, make the
- * move shorter. */
+ * The previous solution selects the branch: q is predicted by move(q, h v + h²/2 vdot), and the move is
+ * shortened if the prediction is poor or the constraints seem to have become dependent on the way. */
 #include "core/kinematics.h"
 #include "core/arrays.h"
 
@@ -17,12 +16,12 @@
 #define MOST_OFF 0.05    /* corrections of a prediction, of the move itself, */
 #define NEAR 1e-4        /* or relative to positions: then they are small anyhow */
 #define MOST_TURN 0.3    /* h times the correction of velocities, of the move */
-#define MOST_CHANGE 0.2  /* of one Newton iteration, relative: beyond, the prediction is of no use */
+#define MOST_CHANGE 0.2  /* of one Newton iteration, relative: above, the prediction is useless */
 #define LEAST_MOVE 1e-13 /* [-] shortest move, of the time since the start or of t */
 #define HERE 1e-14 /* [-] of 1 s + |t|: roundings between a time and where a function is found to jump */
 #define GROW 2.0
 #define SHRINK 0.4
-#define REACHED 1e-9 /* of a move: what is left to the end is part of it */
+#define REACHED 1e-9 /* of a move: a shorter rest to the end is added to the move */
 
 ga_kinematics_opts ga_kinematics_defaults(void)
 {
@@ -149,8 +148,8 @@ ga_jump_side ga_kinematics_jump(const ga_kinematics *k)
 
 /* ---- One time ---- */
 
-/* All values at t from a prediction of q and v, by the functions of starts. Nothing follows on it, so that
- * the method's own variables are not needed. */
+/* All values at t from a prediction of q and v, by the functions of starts. There is no next step, so the
+ * method's own variables are not needed. */
 static ga_status solve_at(ga_kinematics *k, double t, double max_change, ga_start_report *report)
 {
   ga_start_opts o = ga_start_defaults();
@@ -206,8 +205,7 @@ ga_status ga_kinematics_start(ga_kinematics *k, double t0, const double *q0, con
   double t = t0;
   ga_status status;
   while (!(status = ga__breaks_find(&k->breaks, t, t)) &&
-         k->breaks.next.before <=
-             t0 + HERE * (1.0 + fabs(t0))) { /* it begins behind jumps that are right here */
+         k->breaks.next.before <= t0 + HERE * (1.0 + fabs(t0))) { /* starts after jumps at this time */
     t = fmax(t, k->breaks.next.after);
     ga__breaks_pass(&k->breaks);
   }
@@ -223,7 +221,7 @@ ga_status ga_kinematics_start(ga_kinematics *k, double t0, const double *q0, con
   positions.max_change = k->opts.max_change;
   positions.max_gap = k->opts.max_gap;
   positions.h = 1e-3;
-  /* velocities follow from positions: those given are a guess for loops that read them, and no more */
+  /* velocities follow from positions: the given ones are only a first guess for loops that depend on them */
   status = ga_stepper_assemble(st, &positions, t, k->q, NULL, &assembled);
   if (!status) status = solve_at(k, t, HUGE_VAL, r);
   if (status) return status;
@@ -253,7 +251,7 @@ static double predict(ga_kinematics *k, double h)
   return ga__max_abs(k->move, sys->nv, NULL) / (1.0 + ga__max_abs(now->q, sys->nq, NULL));
 }
 
-/* How long a move may be at most for the prediction to be within max_move. */
+/* Longest move for which the prediction is within max_move. */
 static double longest_move(const ga_kinematics *k)
 {
   const ga_system *sys = k->st->sys;
@@ -264,7 +262,7 @@ static double longest_move(const ga_kinematics *k)
   return fmin(h_v, h_a);
 }
 
-/* The prediction was good enough to trust that this is the same branch. */
+/* 1: the prediction was good enough for the solution to be on the same branch. */
 static int is_near(const ga_kinematics *k, double h, double size, const ga_start_report *r)
 {
   const ga_system *sys = k->st->sys;
@@ -274,14 +272,14 @@ static int is_near(const ga_kinematics *k, double h, double size, const ga_start
   return r->position.change / scale <= MOST_OFF * size + NEAR && h * turn / scale <= MOST_TURN * size + NEAR;
 }
 
-/* 1: a shorter move may do better. */
+/* 1: a shorter move may succeed. */
 static int may_be_shorter(ga_status status)
 {
   return status > 0 || status == GA_ERR_INCONSISTENT || status == GA_ERR_SINGULAR;
 }
 
-/* Solves at t from the prediction that k->q, k->v hold. jump: nothing is known of how far velocities go.
- * > 0: not found, or not to be trusted; then the present state is as it was. */
+/* Solves at t from the prediction that k->q, k->v hold. jump: velocities may change by any
+ * amount. Positive status: no solution on this branch was found, and the current state is unchanged. */
 static ga_status try_at(ga_kinematics *k, double t, double h, double size, int jump)
 {
   ga_stepper *st = k->st;
@@ -290,7 +288,7 @@ static ga_status try_at(ga_kinematics *k, double t, double h, double size, int j
   const int redundant = st->stats.redundant;
   memcpy(k->kept, st->now.block, st->state_length * sizeof(double));
   ga__start_again(st, GA__FOLLOWING);
-  k->ctx->opts.log = NULL; /* of states that are given up */
+  k->ctx->opts.log = NULL; /* of discarded states */
   ga_status status = solve_at(k, t, jump ? HUGE_VAL : MOST_CHANGE, &r);
   k->ctx->opts.log = log;
   ga__start_first(st);
@@ -309,7 +307,7 @@ static ga_status try_at(ga_kinematics *k, double t, double h, double size, int j
   return status ? GA_RETRY_NEWTON : GA_RETRY_SINGULAR;
 }
 
-/* The state that was tried is the present one. */
+/* Makes the trial state the current one. */
 static void accept(ga_kinematics *k)
 {
   const ga__least_held before = k->now;
@@ -319,7 +317,7 @@ static void accept(ga_kinematics *k)
   ga__least_held_note(k);
 }
 
-/* Over a jump of functions of time that the state stands before. */
+/* Passes the jump of functions of time directly after the current state. */
 static ga_status pass_jump(ga_kinematics *k, double t)
 {
   const ga_error none = ga__error_none();
@@ -334,7 +332,7 @@ static ga_status pass_jump(ga_kinematics *k, double t)
   return GA_OK;
 }
 
-/* The next jump: passes those over which nothing but a derivative of accelerations jumps. */
+/* Time of the next jump; those of derivatives of accelerations only are passed over. */
 static ga_status find_jump(ga_kinematics *k, double t, double until)
 {
   ga__breaks *b = &k->breaks;
@@ -346,7 +344,7 @@ static ga_status find_jump(ga_kinematics *k, double t, double until)
   }
 }
 
-/* A move to `end` at most, as long as it can be trusted. */
+/* A move to `end`, or shorter if the prediction requires it. */
 static ga_status move_towards(ga_kinematics *k, double end)
 {
   const double t = k->st->now.scalar[GA__T];
@@ -384,9 +382,9 @@ ga_status ga_kinematics_step(ga_kinematics *k, double until)
   ga_status status = find_jump(k, t, until);
   if (status) return status;
   ga__breaks *b = &k->breaks;
-  if (b->next.before <= t) { /* the state stands before it */
+  if (b->next.before <= t) { /* the state is directly before the jump */
     const double after = fmax(b->next.after, t);
-    if (until < after) return GA_STOPPED; /* of its two sides, this one */
+    if (until < after) return GA_STOPPED; /* selects this side of the jump */
     ga__breaks_pass(b);
     return pass_jump(k, after);
   }

@@ -3,17 +3,17 @@
  *
  * With B w = σ u for the least singular value σ of B (velocities measured by M), σ goes through 0 where two
  * branches of the motion meet, and to 0 where the motion ends (a dead centre). u and w change continuously
- * along a branch; beyond a point where branches meet one of them has turned. So has it where a long move has
- * ended on the wrong one of two branches that pass each other closely. */
+ * along a branch; beyond a point where branches meet one of them has changed its sign. The same happens if a
+ * long move ends on the wrong one of two close branches. */
 #include "core/kinematics.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MOST_SOLVES = 30 };
-#define KNOWN 1e-3 /* relative change of an eigenvalue that is known well enough */
-#define LIKE 0.5   /* least cosine of vectors that belong together */
-#define SHORT 1e-3 /* moves below this say that another pair has become the least one */
+#define KNOWN 1e-3 /* relative change of a converged eigenvalue */
+#define LIKE 0.5   /* least cosine between vectors of the same pair */
+#define SHORT 1e-3 /* if the vectors differ after a shorter move, another pair has become the least one */
 #define SMALL 1e-3 /* σ over its largest value, near a singular position */
 #define FAR 0.1    /* and away from one */
 #define FAST 10.0  /* times the usual speed, where the motion ends */
@@ -38,14 +38,15 @@ ga_status ga__least_held_find(ga_kinematics *k, const double *from, ga__least_he
   ga_stepper *st = k->st;
   const ga_system *sys = st->sys;
   const int n = sys->size[GA_BLOCK_LAMBDA], first = sys->start[GA_BLOCK_LAMBDA], nv = sys->nv;
-  double *d = st->saddle_rhs, before = 0.0;
+  ga__scratch scratch = ga__stack_begin(&st->scratch);
+  double *d = ga__take(&scratch, sys->n), before = 0.0;
   out->sigma = INFINITY;
   if (n == 0 || nv == 0) return GA_OK;
   const ga_point p = ga__state_point(&st->now);
   const ga_status status = ga__saddle_at(st, &p, 0);
   if (status) return status;
   for (int i = 0; i < n; i++)
-    out->u[i] = from ? from[i] : 1.0 + 0.5 * sin(1.0 + 2.4 * i); /* nothing special */
+    out->u[i] = from ? from[i] : 1.0 + 0.5 * sin(1.0 + 2.4 * i); /* a generic vector */
   for (int solves = 0; solves < MOST_SOLVES; solves++) {
     const double old = length_of(out->u, n);
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
@@ -124,14 +125,15 @@ ga_status ga__kinematics_fail(ga_kinematics *k, ga_status status, const ga_error
 
 /* ---- Free motions ---- */
 
-/* z with B z = 0 and A z = 0: [M Bᵀ Aᵀ; B; A](z, μ) = (r, 0) for a vector r that is nothing special. */
+/* z with B z = 0 and A z = 0: [M Bᵀ Aᵀ; B; A](z, μ) = (r, 0) for a generic vector r. */
 static ga_status free_motion(ga_kinematics *k, int i, double *z)
 {
   ga_stepper *st = k->st;
   const ga_system *sys = st->sys;
   const ga_point p = ga__state_point(&st->now);
   ga_status status = ga__saddle_at(st, &p, 0);
-  double *d = st->saddle_rhs;
+  ga__scratch scratch = ga__stack_begin(&st->scratch);
+  double *d = ga__take(&scratch, sys->n);
   for (int c = 0; c < sys->n; c++) d[c] = c < sys->nv ? sin(1.0 + 2.4 * c + 1.7 * i * (1.0 + 0.31 * c)) : 0.0;
   if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, d);
   if (status) return status;

@@ -8,6 +8,7 @@
  * and with the same differences of residuals a jump. A system that reports sides is smooth along a direction
  * that changes none of them. */
 #include "core/arrays.h"
+#include "core/evaluate.h"
 #include "core/kink.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ ga_status ga__kink_create(ga_context *ctx, const ga_system *sys, int all_outputs
                             {&k->d[GA_BY_X], (size_t)sys->size[GA_BLOCK_X]},
                             {&k->d[GA_BY_Y], (size_t)sys->size[GA_BLOCK_Y]}};
   ga_status status = ga__system_open(ctx, sys, &k->sys);
-  for (int i = 0; !status && i < 4; i++) status = ga_evaluation_create(ctx, sys, &k->at[i]);
+  for (int i = 0; !status && i < 4; i++) status = ga__evaluation_create(ctx, sys, 0, &k->at[i]);
   if (!status) status = ga__arrays_create(ctx, GA__ARRAYS(need), "the check for kinks", &k->block, NULL);
   if (!status) {
     k->side[0] = ga__alloc(ctx, 2 * n_sides + (size_t)sys->size[GA_BLOCK_Y], sizeof *k->side[0]);
@@ -194,10 +195,13 @@ static void note(const ga__kink_test *k, worst *w, double effect, ga_equation_bl
   *w = (worst){effect, {minus, plus}, block, index, jumps};
 }
 
-/* size[rows] := largest number in each row of A, times factor, if it is larger than what is there. */
+/* size[rows] := max(size, factor times the largest number in each row of A). */
 static void raise_row_sizes(double *size, const ga_sparse *A, double factor)
 {
-  for (int i = 0; i < A->nnz; i++) size[A->row[i]] = fmax(size[A->row[i]], factor * fabs(A->value[i]));
+  for (int i = 0; i < A->nnz; i++) {
+    const double x = factor * fabs(A->value[i]);
+    if (x > size[A->row[i]]) size[A->row[i]] = x;
+  }
 }
 
 /* Entries of one matrix that differ on both sides as at a kink; `term`: size of the equations' terms. */
@@ -238,7 +242,7 @@ static void compare_residuals(const ga__kink_test *k, ga_equation_block block, i
 /* All equations, with the matrices and residuals at the four moved points. */
 static void compare(const ga__kink_test *k, const ga_evaluation *ev, const kind *kinds, worst *w)
 {
-  double *const term = k->moved; /* not in use here */
+  double *const term = k->moved; /* not used here */
   find_used_outputs(k);
   for (int block = GA_BLOCK_V; block <= GA_BLOCK_ETA; block++) {
     const int rows = k->sys->size[block == GA_BLOCK_ETA ? GA_BLOCK_LAMBDA : block];
@@ -271,20 +275,6 @@ static void name_edges(const ga__kink_test *k, int edge, char *text, size_t size
   }
 }
 
-static ga_status refuse(const ga__kink_test *k, const ga_point *p, int edge, const worst *w)
-{
-  char equation[GA_ERROR_NAME], names[2 * GA_ERROR_NAME];
-  ga__describe(k->sys, w->block, w->index, equation, sizeof equation);
-  name_edges(k, edge, names, sizeof names);
-  return ga__refuse(k->ctx, GA_ERR_DERIVATIVE, GA_REASON_KINK,
-                    &(ga__facts){.at = &(ga__fact_time){p->t, NAN, w->block, w->index},
-                                 .name = names[0] ? names : equation,
-                                 .other = w->jumps ? "jumps" : "has a kink",
-                                 .equation = equation,
-                                 .detail = w->jumps ? "the residual" : "a derivative",
-                                 GA__NUMBERS({w->value[0], NULL}, {w->value[1], NULL})});
-}
-
 /* Evaluates at the four moved points. */
 static ga_status evaluate(const ga__kink_test *k, const ga_point *p, ga_by by, const kind *of)
 {
@@ -298,19 +288,53 @@ static ga_status evaluate(const ga__kink_test *k, const ga_point *p, ga_by by, c
   return status;
 }
 
-ga_status ga__kink_check(ga__kink_test *k, const ga_evaluation *ev, const ga_point *p)
+/* The first kind of unknowns along which there is a kink; w->effect 0: none. */
+static ga_status search(ga__kink_test *k, const ga_evaluation *ev, const ga_point *p, int *edge, worst *w)
 {
   kind kinds[GA_N_BY];
   list_kinds(k, p, kinds);
-  for (int by = 0; by < GA_N_BY; by++) {
+  *w = (worst){0};
+  for (int by = 0; by < GA_N_BY && !(w->effect > 0.0); by++) {
     if (!(kinds[by].length > 0.0)) continue;
-    const int edge = passed_edge(k, p, (ga_by)by, &kinds[by]);
-    if (edge == NO_EDGE) continue;
-    worst w = {0};
+    *edge = passed_edge(k, p, (ga_by)by, &kinds[by]);
+    if (*edge == NO_EDGE) continue;
     const ga_status status = evaluate(k, p, (ga_by)by, &kinds[by]);
     if (status) return status;
-    compare(k, ev, kinds, &w);
-    if (w.effect > 0.0) return refuse(k, p, edge, &w);
+    compare(k, ev, kinds, w);
   }
   return GA_OK;
+}
+
+/* Fails, or only warns. */
+static ga_status report(ga__kink_test *k, const ga_point *p, int edge, const worst *w, int warn)
+{
+  char equation[GA_ERROR_NAME], names[2 * GA_ERROR_NAME];
+  ga__describe(k->sys, w->block, w->index, equation, sizeof equation);
+  name_edges(k, edge, names, sizeof names);
+  const ga__facts facts = {.at = &(ga__fact_time){p->t, NAN, w->block, w->index},
+                           .name = names[0] ? names : equation,
+                           .other = w->jumps ? "jumps" : "has a kink",
+                           .equation = equation,
+                           .detail = w->jumps ? "the residual" : "a derivative",
+                           GA__NUMBERS({w->value[0], NULL}, {w->value[1], NULL})};
+  if (!warn) return ga__refuse(k->ctx, GA_ERR_DERIVATIVE, GA_REASON_KINK, &facts);
+  ga__log(k->ctx, GA_LOG_WARNING, GA_REASON_STABILITY_AT_KINK, &facts);
+  return GA_OK;
+}
+
+ga_status ga__kink_check(ga__kink_test *k, const ga_evaluation *ev, const ga_point *p)
+{
+  int edge = NO_EDGE;
+  worst w;
+  const ga_status status = search(k, ev, p, &edge, &w);
+  return status || !(w.effect > 0.0) ? status : report(k, p, edge, &w, 0);
+}
+
+ga_status ga__kink_warn(ga__kink_test *k, const ga_evaluation *ev, const ga_point *p, int *found)
+{
+  int edge = NO_EDGE;
+  worst w;
+  const ga_status status = search(k, ev, p, &edge, &w);
+  *found = !status && w.effect > 0.0;
+  return *found ? report(k, p, edge, &w, 1) : status;
 }

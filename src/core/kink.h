@@ -27,5 +27,7 @@ void ga__kink_add(ga__kink_test *k, ga_by by, const double *direction, int i);
 /* GA_ERR_DERIVATIVE with GA_REASON_KINK: at p the equations have a kink or jump along the directions of k.
  * Any other status: they cannot be evaluated nearby. `ev` has the matrices at p. */
 ga_status ga__kink_check(ga__kink_test *k, const ga_evaluation *ev, const ga_point *p);
+/* The same as a warning, GA_REASON_STABILITY_AT_KINK; *found 1: there is one. */
+ga_status ga__kink_warn(ga__kink_test *k, const ga_evaluation *ev, const ga_point *p, int *found);
 
 #endif

@@ -506,8 +506,8 @@ static ga_status measure_residual(ga_linearisation *l, const ga_point *p)
   return GA_OK;
 }
 
-/* Along all motions and inputs. */
-static ga_status check_kinks(ga_linearisation *l, const ga_point *p)
+/* The check for kinks goes along all motions and inputs. */
+static void set_kink_directions(ga_linearisation *l)
 {
   const ga_linear_form *f = &l->form;
   const size_t nv = (size_t)l->sys->nv, m = (size_t)l->m, nl = (size_t)l->sys->size[GA_BLOCK_LAMBDA],
@@ -529,7 +529,6 @@ static ga_status check_kinks(ga_linearisation *l, const ga_point *p)
     l->x[i] = 1.0;
     ga__kink_add(&l->kink, GA_BY_X, l->x, i);
   }
-  return ga__kink_check(&l->kink, l->ev, p);
 }
 
 static ga_status compute(ga_linearisation *l, const ga_point *p)
@@ -577,13 +576,29 @@ ga_status ga__linearise_one_sided(ga_linearisation *l, const ga_point *p, const 
   return status;
 }
 
+ga_status ga__linearise_kink_warn(ga_linearisation *l, const ga_point *p, int *found)
+{
+  const ga_linear_form *form;
+  *found = 0;
+  ga_status status = ga__linearise_one_sided(l, p, &form);
+  if (status) return status;
+  set_kink_directions(l);
+  l->kink.all_outputs = 0;
+  status = ga__kink_warn(&l->kink, l->ev, p, found);
+  l->kink.all_outputs = 1;
+  return status;
+}
+
 ga_status ga_linearisation_compute(ga_linearisation *l, const ga_point *p, const ga_linear_form **form)
 {
   if (form) *form = NULL;
   if (!l) return GA_ERR_ARGUMENT;
   if (!p || !form) return ga__refuse_null(l->ctx, __func__, p ? "form" : "p");
   ga_status status = ga__linearise_one_sided(l, p, form);
-  if (!status) status = check_kinks(l, p);
+  if (!status) {
+    set_kink_directions(l);
+    status = ga__kink_check(&l->kink, l->ev, p);
+  }
   if (status) *form = NULL;
   return status;
 }

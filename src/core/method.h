@@ -21,11 +21,12 @@ typedef struct ga__family {
   void (*destroy)(ga_stepper *st);
 
   /* -- The step, in this order -- */
-  ga_status (*predict)(ga_stepper *st, double h); /* sets up a step of size h, and first values */
-  void (*trial)(ga_stepper *st);                  /* next from the unknowns */
-  ga_status (*residual)(ga_stepper *st);          /* right-hand side into r */
-  ga_status (*prepare)(ga_stepper *st);           /* iteration matrix at next, factored */
-  ga_status (*solve)(ga_stepper *st);             /* increment into r */
+  /* sets up a step of size h, and first values */
+  ga_status (*predict)(ga_stepper *st, double h, ga__scratch scratch);
+  void (*trial)(ga_stepper *st);                              /* next from the unknowns */
+  ga_status (*residual)(ga_stepper *st, ga__scratch scratch); /* right-hand side into r */
+  ga_status (*prepare)(ga_stepper *st);                       /* iteration matrix at next, factored */
+  ga_status (*solve)(ga_stepper *st);                         /* increment into r */
   /* size of the increment in r; worst, if not NULL: column of the largest component */
   ga__measure (*weigh)(const ga_stepper *st, int *worst);
   void (*update)(ga_stepper *st);      /* unknowns += r */
@@ -45,15 +46,15 @@ typedef struct ga__family {
   /* -- Errors -- */
   void (*correct_q)(const ga_stepper *st,
                     double *e); /* e += further changes of q in the last step; NULL: none */
-  ga_status (*error_force)(ga_stepper *st,
-                           double *force);      /* force += h times the forces on e_v; NULL: none */
+  /* force += h times the forces on e_v; NULL: none */
+  ga_status (*error_force)(ga_stepper *st, double *force, ga__scratch scratch);
   double (*mass_factor)(const ga_stepper *st);  /* factor of M in the iteration matrix, */
   double (*force_factor)(const ga_stepper *st); /* and of h² times stiffness */
   /* First of its rows whose solution is a change of q; −1: the matrix in use has no stiffness. */
   int (*position_rows)(const ga_stepper *st);
   /* e = (e_q, e_x) := solution of the iteration matrix for the right-hand sides of the dynamics, Φ and x in
-   * st->saddle_rhs. */
-  ga_status (*solve_error)(ga_stepper *st, double *e);
+   * residual[n], which may be changed. */
+  ga_status (*solve_error)(ga_stepper *st, double *residual, double *e);
 } ga__family;
 
 /* A method: its family, its variant within it, and its properties. */
@@ -79,26 +80,26 @@ ga_status ga__method_check_vdot(ga_stepper *st);
 /* -- Common to families (predict.c) -- */
 /* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */
 void ga__predict(ga_stepper *st, double h);
-ga_status ga__begin_velocity(ga_stepper *st, double h); /* sets v_n */
-void ga__trial_states(ga_stepper *st);                  /* x₁, xdot₁, w₁ of next from px */
-void ga__prepare_tangent(ga_stepper *st);               /* T and T A at the current exponent */
+ga_status ga__begin_velocity(ga_stepper *st, double h, ga__scratch scratch); /* sets v_n */
+void ga__trial_states(ga_stepper *st);    /* x₁, xdot₁, w₁ of next from px */
+void ga__prepare_tangent(ga_stepper *st); /* T and T A at the current exponent */
 double ga__rounding_of_rate(const ga_system *sys);
 /* all = max(all, value); *worst, if not NULL, becomes row + index of the largest of d[n]. */
 void ga__take_largest(ga__measure *m, double value, int *worst, int row, const double *d, int n);
 /* e = (e_q, e_x) by the iteration matrix, right-hand sides of the dynamics and Φ from its row `at` on
  * (defect.c).
  */
-ga_status ga__solve_error_at(ga_stepper *st, int at, int with_x, double *e);
+ga_status ga__solve_error_at(ga_stepper *st, const double *residual, int at, int with_x, double *e);
 
 /* -- Exact equilibrium (exact.c): for methods with the same unknowns -- */
 /* Scales of the rules of its matrices. */
 enum { GA__EXACT_ONE, GA__EXACT_H, GA__EXACT_INV_H, GA__EXACT_C2, GA__EXACT_H2 };
-ga_status ga__exact_predict(ga_stepper *st, double h);
+ga_status ga__exact_predict(ga_stepper *st, double h, ga__scratch scratch);
 void ga__exact_trial(ga_stepper *st);
 const double *ga__exact_b(const ga_stepper *st); /* [n_b] B at the beginning of the step, if there are η */
 /* Residuals of the system at the trial into r and, if rate is not NULL, B v + Φ_t; with the derivatives
  * `want` if the iteration matrix is made next and a sweep gives them at no extra cost. */
-ga_status ga__exact_evaluate(ga_stepper *st, unsigned want, double *rate);
+ga_status ga__exact_evaluate(ga_stepper *st, unsigned want, double *rate, ga__scratch scratch);
 /* The iteration matrix from the derivatives `want`, and its factors. */
 ga_status ga__exact_assemble(ga_stepper *st, unsigned want);
 ga_status ga__exact_solve(ga_stepper *st);
@@ -110,6 +111,6 @@ void ga__exact_noise(const ga_stepper *st, const double *terms, double *out);
 double ga__exact_mass_factor(const ga_stepper *st);
 double ga__exact_force_factor(const ga_stepper *st);
 int ga__exact_position_rows(const ga_stepper *st);
-ga_status ga__exact_solve_error(ga_stepper *st, double *e);
+ga_status ga__exact_solve_error(ga_stepper *st, double *residual, double *e);
 
 #endif

@@ -32,24 +32,24 @@ static ga_status matrix_at(ga_stepper *st, int *redundant)
 
 /* The derivative of ½ dᵀ M d by moves of q, g = T(d)⁻ᵀ M d, q = move(given, d), M that of the given
  * positions. */
-static ga_status gradient(ga_stepper *st, const double *given, double *g)
+static ga_status gradient(ga_stepper *st, const double *given, double *g, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  double *d = st->exponent, *T = st->T;
+  double *d = ga__take(&scratch, sys->nv), *md = ga__take(&scratch, sys->nv), *T = st->T;
   ga_point p = ga__state_point(&st->now);
   ga_group_difference(sys->group, d, given, st->now.q);
   p.q = given;
   p.vdot = d;
-  const ga_status status = ga__call(sys, GA__MASS, &p, st->scratch);
+  const ga_status status = ga__call(sys, GA__MASS, &p, md);
   if (status) return status;
   ga_group_tangent_inverse(sys->group, T, d);
-  memcpy(g, st->scratch, (size_t)sys->nv * sizeof *g); /* T is the identity outside its blocks */
+  memcpy(g, md, (size_t)sys->nv * sizeof *g); /* T is the identity outside its blocks */
   for (int b = 0; b < ga_group_n_blocks(sys->group); b++) {
     int first;
     const int n = ga_group_block(sys->group, b, &first);
     for (int i = 0; i < n; i++) {
       g[first + i] = 0.0;
-      for (int k = 0; k < n; k++) g[first + i] += T[k * n + i] * st->scratch[first + k];
+      for (int k = 0; k < n; k++) g[first + i] += T[k * n + i] * md[first + k];
     }
     T += n * n;
   }
@@ -73,21 +73,23 @@ static double dot(const double *a, const double *b, int n)
 
 /* Directions of a move: z along the constraints against the gradient, [M Bᵀ; B 0](z, μ) = (−g, 0), and c
  * onto them, [M Bᵀ; B 0](c, μ) = (0, −Φ). */
-static ga_status directions(ga_stepper *st, const double *given, int *redundant, double *z, double *c)
+static ga_status directions(ga_stepper *st, const double *given, int *redundant, double *z, double *c,
+                            ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const size_t bytes = (size_t)sys->nv * sizeof(double);
-  double *d = st->saddle_rhs;
+  double *d = ga__take(&scratch, sys->n);
   ga_status status = matrix_at(st, redundant);
-  if (!status) status = gradient(st, given, z);
+  if (!status) status = gradient(st, given, z, scratch);
   if (status) return status;
   for (int i = 0; i < sys->n; i++) d[i] = i < sys->nv ? -z[i] : 0.0;
   if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(z, d, bytes);
   const ga_point p = ga__state_point(&st->now);
-  if ((status = ga__call(sys, GA__PHI, &p, st->scratch))) return status;
+  double *phi = ga__take(&scratch, sys->size[GA_BLOCK_LAMBDA]);
+  if ((status = ga__call(sys, GA__PHI, &p, phi))) return status;
   for (int i = 0; i < sys->n; i++) d[i] = 0.0;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = -st->scratch[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) d[sys->start[GA_BLOCK_LAMBDA] + i] = -phi[i];
   if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
   memcpy(c, d, bytes);
   return GA_OK;
@@ -95,12 +97,14 @@ static ga_status directions(ga_stepper *st, const double *given, int *redundant,
 
 /* Step length along z from its change in the move before (Barzilai and Borwein, 1988): part times ⟨z₀,
  * z₀⟩/⟨z₀, z₀ − z⟩, with M as the metric. */
-static ga_status choose_part(ga_stepper *st, const double *z0, const double *z, double *part)
+static ga_status choose_part(ga_stepper *st, const double *z0, const double *z, double *part,
+                             ga__scratch scratch)
 {
   const int n = st->sys->nv;
-  const ga_status status = times_mass(st, z0, st->scratch);
-  const double whole = dot(z0, st->scratch, n), left = dot(z, st->scratch, n);
+  double *mz0 = ga__take(&scratch, n);
+  const ga_status status = times_mass(st, z0, mz0);
   if (status) return status;
+  const double whole = dot(z0, mz0, n), left = dot(z, mz0, n);
   *part = left < whole ? *part * whole / (whole - left) : 2.0 * *part;
   *part = fmin(fmax(*part, LEAST_PART), MOST_PART);
   return GA_OK;
@@ -112,15 +116,17 @@ static ga_status no_nearest(ga_stepper *st)
 }
 
 /* Moves along the constraints to the minimum. */
-static ga_status descend(ga_stepper *st, const double *given)
+static ga_status descend(ga_stepper *st, const double *given, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
-  double *z = st->est_q, *z0 = st->est_v, *c = st->probe_d, part = 1.0, least = HUGE_VAL;
+  double *z = ga__take(&scratch, sys->nv), *z0 = ga__take(&scratch, sys->nv),
+         *c = ga__take(&scratch, sys->nv);
+  double part = 1.0, least = HUGE_VAL;
   int redundant = st->red.plain_refused, waited = 0;
   for (int i = 0; i < MAX_ITERATIONS; i++) {
-    ga_status status = directions(st, given, &redundant, z, c);
-    if (!status && i > 0) status = choose_part(st, z0, z, &part);
+    ga_status status = directions(st, given, &redundant, z, c, scratch);
+    if (!status && i > 0) status = choose_part(st, z0, z, &part, scratch);
     if (status) return status;
     const double scale = 1.0 + ga__max_abs(f->q, sys->nq, NULL),
                  along = ga__max_abs(z, sys->nv, NULL) / scale;
@@ -156,7 +162,7 @@ ga_status ga_stepper_nearest(ga_stepper *st, const ga_start_opts *opts, double t
   ga_status status = ga_stepper_assemble(st, opts, t0, q, NULL, NULL);
   if (status || nq == 0) return status;
   st->ctx->starting = GA__STARTING;
-  status = descend(st, given);
+  status = descend(st, given, ga__stack_begin(&st->scratch));
   st->ctx->starting = 0;
   if (status) return status;
   memcpy(q, st->now.q, (size_t)nq * sizeof *q);
@@ -164,11 +170,11 @@ ga_status ga_stepper_nearest(ga_stepper *st, const ga_start_opts *opts, double t
 }
 
 /* The least eigenvalue of G = B M⁻¹ Bᵀ by inverse iteration: of [M Bᵀ; B 0](δ, μ) = (0, u), μ = −G⁻¹u. */
-static ga_status least_eigenvalue(ga_stepper *st, double *out)
+static ga_status least_eigenvalue(ga_stepper *st, double *out, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const int n = sys->size[GA_BLOCK_LAMBDA], first = sys->start[GA_BLOCK_LAMBDA];
-  double *d = st->saddle_rhs, *u = st->r, before = 0.0, length = 0.0;
+  double *d = ga__take(&scratch, sys->n), *u = ga__take(&scratch, n), before = 0.0, length = 0.0;
   for (int i = 0; i < n; i++) u[i] = 1.0 + 0.5 * sin(1.0 + 2.4 * i); /* generic numbers */
   for (int k = 0; k < MAX_SOLVES; k++) {
     double sum = 0.0;
@@ -206,7 +212,7 @@ ga_status ga_stepper_independence(ga_stepper *st, double t, const double *q, dou
   st->now.scalar[GA__T] = st->now.scalar[GA__T_BASE] = t;
   int redundant = st->red.plain_refused;
   ga_status status = matrix_at(st, &redundant);
-  if (!status) status = least_eigenvalue(st, out);
+  if (!status) status = least_eigenvalue(st, out, ga__stack_begin(&st->scratch));
   if (status == GA_RETRY_SINGULAR) *out = 0.0;
   if (status == GA_RETRY_SINGULAR) return GA_OK;
   *out = sqrt(*out);

@@ -28,11 +28,24 @@
 #define HEADWAY 0.8
 enum { STALLED = 3 };
 
+/* Progress of the iteration of one step. */
+typedef struct progress {
+  int iteration, limit; /* the current one, from 0 on, and the number of them at which it ends */
+  int renew;            /* 1: the current iteration makes and factors the matrix */
+  int old_factors;      /* 1: until now with the factors of an earlier step */
+  int renewals;         /* of a reduced matrix */
+  ga__measure size;     /* of the increment, */
+  double before;        /* of the one before; < 0: there is none, */
+  double rho;           /* their ratio, the contraction; < 0: there is none, */
+  double best;          /* and the smallest size */
+  int stalled, grown;   /* iterations one after the other in which it did not fall, or has grown */
+} progress;
+
 /* r is restored: its increment is still needed. */
-ga__measure ga__noise(ga_stepper *st, const ga__state *at)
+ga__measure ga__noise(ga_stepper *st, const ga__state *at, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  double *r = st->r, *out = st->saddle_rhs, *terms = st->scratch;
+  double *r = st->r, *out = ga__take(&scratch, st->factors.n), *terms = ga__take(&scratch, sys->nv);
   ga_point p = ga__state_point(at);
   ga__measure none = {0.0, 0.0, 0.0};
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return none;
@@ -46,19 +59,21 @@ ga__measure ga__noise(ga_stepper *st, const ga__state *at)
   return noise;
 }
 
-/* Whether a stagnating iteration (contraction ρ) is at the floor of rounding. */
-static int at_floor(ga_stepper *st, const ga__measure *m, double rho)
+/* Whether a stagnating iteration is at the floor of rounding. */
+static int is_at_floor(ga_stepper *st, const progress *p, ga__scratch scratch)
 {
-  if (!(rho > 0.5 && m->all < FLOOR_LIMIT)) return 0;
+  const ga__measure *m = &p->size;
+  if (!(p->rho > 0.5 && m->all < FLOOR_LIMIT)) return 0;
   ga__measure floor = st->family->floor(st);
   if (m->acc <= FLOOR_MARGIN * floor.acc && m->tight <= TIGHT_MARGIN * floor.tight) return 1;
-  return m->all <= TIGHT_MARGIN * ga__noise(st, &st->next).all;
+  return m->all <= TIGHT_MARGIN * ga__noise(st, &st->next, scratch).all;
 }
 
 /* Remedy if rounding is the reason of the failure (larger steps); NULL: it is not. */
-static const char *rounding_remedy(const ga_stepper *st, const ga__measure *m, double rate)
+static const char *rounding_remedy(const ga_stepper *st, const progress *p)
 {
-  int at_rounding = rate > 0.5 && m->all < STALL_LIMIT && m->all < 1e4 * st->family->floor(st).all;
+  const double size = p->size.all;
+  int at_rounding = p->rho > 0.5 && size < STALL_LIMIT && size < 1e4 * st->family->floor(st).all;
   if (at_rounding && ga__has_offset(st))
     return "This is close to the floor of rounding, which rises as h falls: take a larger step, a larger "
            "newton.tol, or GA_STABILIZED, whose floor is far lower";
@@ -68,7 +83,7 @@ static const char *rounding_remedy(const ga_stepper *st, const ga__measure *m, d
   return NULL;
 }
 
-static ga_status fail_newton(ga_stepper *st, const ga__measure *m, double rate, int iterations)
+static ga_status fail_newton(ga_stepper *st, const progress *p, int iterations)
 {
   const ga_system *sys = st->sys;
   char what[192];
@@ -77,13 +92,13 @@ static ga_status fail_newton(ga_stepper *st, const ga__measure *m, double rate, 
   st->family->weigh(st, &worst);
   ga_equation_block block = ga__block_of(sys, st->family->row_of(st, worst), &index);
   ga__describe_unknown(sys, block, index, what, sizeof what);
-  const char *rounding = rounding_remedy(st, m, rate);
+  const char *rounding = rounding_remedy(st, p);
   return ga__refuse(sys->ctx, GA_RETRY_NEWTON, rounding ? GA_REASON_NEWTON_ROUNDING : GA_REASON_NEWTON,
                     &(ga__facts){.at = &(ga__fact_time){t, st->h, (int)block, index},
                                  .equation = what,
                                  .detail = rounding,
-                                 GA__NUMBERS({iterations, NULL}, {m->all, NULL}, {st->opts.newton.tol, NULL},
-                                             {rate, NULL})});
+                                 GA__NUMBERS({iterations, NULL}, {p->size.all, NULL},
+                                             {st->opts.newton.tol, NULL}, {p->rho, NULL})});
 }
 
 /* Largest force of a single multiplier, from the derivatives of the last matrix. */
@@ -104,14 +119,16 @@ static double largest_reaction(const ga_stepper *st)
 /* Last resort of an iteration without progress: if the constraints are satisfied to rounding and the
  * dynamics to newton.tol of the largest force, the remaining increments are caused by a nearly singular
  * matrix, and the iteration is accepted. */
-static int are_equations_met(ga_stepper *st, const ga__measure *m)
+static int are_equations_met(ga_stepper *st, const progress *so_far, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  double *out = st->saddle_rhs, *terms = st->scratch, largest = largest_reaction(st);
+  double *out = ga__take(&scratch, st->factors.n), *terms = ga__take(&scratch, sys->nv),
+         largest = largest_reaction(st);
   ga_point p = ga__state_point(&st->next);
-  if (!(m->all < MET_LIMIT)) return 0;
+  if (!(so_far->size.all < MET_LIMIT)) return 0;
   st->family->trial(st);
-  if (st->family->residual(st)) return 0;
+  ga__inner_reset(st);
+  if (st->family->residual(st, scratch)) return 0;
   if (ga__call(sys, GA__MASS, &p, out) || ga__call(sys, GA__FORCE, &p, terms)) return 0;
   for (int i = 0; i < sys->nv; i++) largest = fmax(largest, fabs(terms[i]) + fabs(out[i]));
   for (int i = 0; i < sys->nv; i++) terms[i] = largest;
@@ -136,28 +153,46 @@ enum { GROWN_MOST = 2 };
 /* Renewals of a reduced matrix within a step before the complete one is used. */
 #define RENEWALS 0
 
-typedef enum verdict { GO_ON, DONE, DONE_AT_FLOOR } verdict;
+/* ---- Judgement of an increment ---- */
 
-/* ρ: contraction between this and the last iteration; < 0 in the first one. */
-static verdict judge_increment(ga_stepper *st, const ga__measure *m, double rho, int iteration)
+typedef enum verdict { GO_ON, CONVERGED, AT_FLOOR, DIVERGED, WENT_ASTRAY } verdict;
+
+/* The remaining error is estimated by the contraction, m ρ/(1 − ρ). */
+static verdict test_convergence(ga_stepper *st, const progress *p, ga__scratch scratch)
 {
-  double tol = st->opts.newton.tol, rate = rho >= 0.0
-                                               ? fmax(rho, fmax(CHANCE * st->factors.now.rate, LEAST_RATE))
-                                               : fmax(CAUTION * st->factors.now.rate, SLOWEST_FRESH);
-  if (m->all == 0.0) return DONE;
-  if (rate < 1.0 && m->all * rate / (1.0 - rate) <= tol) return DONE;
-  if (iteration >= 2 && at_floor(st, m, rho)) return DONE_AT_FLOOR;
+  const double size = p->size.all, known = st->factors.now.rate,
+               rate = p->rho >= 0.0 ? fmax(p->rho, fmax(CHANCE * known, LEAST_RATE))
+                                    : fmax(CAUTION * known, SLOWEST_FRESH);
+  if (size == 0.0) return CONVERGED;
+  if (rate < 1.0 && size * rate / (1.0 - rate) <= st->opts.newton.tol) return CONVERGED;
+  if (p->iteration >= 2 && is_at_floor(st, p, scratch)) return AT_FLOOR;
   return GO_ON;
 }
 
+static verdict judge_increment(ga_stepper *st, progress *p, ga__scratch scratch)
+{
+  const double size = p->size.all, rho = p->rho;
+  const verdict v = test_convergence(st, p, scratch);
+  p->stalled = size > HEADWAY * p->best && size < STALL_LIMIT && !p->old_factors ? p->stalled + 1 : 0;
+  p->grown = p->renew && rho > 1.0 ? p->grown + 1 : 0;
+  if (v == GO_ON && p->grown >= GROWN_MOST && size > DIVERGING * p->best && size > ASTRAY) return DIVERGED;
+  p->best = fmin(p->best, size);
+  if (rho >= 0.0) st->factors.now.rate = fmax(rho, 0.3 * st->factors.now.rate);
+  if (v != GO_ON) return v;
+  if (p->stalled >= STALLED) return AT_FLOOR;
+  return p->old_factors && rho > 1.0 && size > ASTRAY ? WENT_ASTRAY : GO_ON;
+}
+
 /* Iterations needed at the current contraction to reach the tolerance, or the floor if that is higher. */
-static double iterations_needed(const ga_stepper *st, const ga__measure *m, double rho)
+static double iterations_needed(const ga_stepper *st, const progress *p)
 {
   double goal = fmax(st->opts.newton.tol, 10.0 * st->family->floor(st).all);
-  if (m->all <= goal) return 0.0;
-  if (!(rho < 1.0)) return HUGE_VAL;
-  return rho > 0.0 ? log(m->all / goal) / -log(rho) : 0.0;
+  if (p->size.all <= goal) return 0.0;
+  if (!(p->rho < 1.0)) return HUGE_VAL;
+  return p->rho > 0.0 ? log(p->size.all / goal) / -log(p->rho) : 0.0;
 }
+
+/* ---- Old and new factors ---- */
 
 /* If factors are too old already in the step after their own, the next FRESH_STEPS steps begin with new
  * ones before reuse is tried again: finding out costs iterations. */
@@ -176,119 +211,143 @@ static int begins_with_new_factors(ga_stepper *st)
   return 1;
 }
 
-static void finish_iteration(ga_stepper *st, verdict v, double rho, int too_old)
+static void allow_all_iterations(const ga_stepper *st, progress *p)
 {
-  st->stats.last_rate = rho > 0.0 ? rho : 0.0;
-  st->stats.at_floor += v == DONE_AT_FLOOR;
+  p->limit = p->iteration + 1 + st->opts.newton.max_iterations;
+}
+
+/* The next iteration renews the factors of an earlier step; iterations with these do not count. */
+static void give_up_old_factors(ga_stepper *st, progress *p)
+{
+  note_age(st, 1);
+  p->renew = 1;
+  p->old_factors = 0;
+  allow_all_iterations(st, p);
+}
+
+/* Chooses whether the next iteration renews the factors. Slow or no progress with new factors of a reduced
+ * matrix: GA_RETRY_NEWTON at once, to try the complete one. */
+static ga_status choose_factors(ga_stepper *st, progress *p, ga__scratch scratch)
+{
+  const ga_newton_opts *o = &st->opts.newton;
+  const int late = p->old_factors && p->iteration >= 2 * o->patience,
+            slow = p->rho >= 0.0 && (late || iterations_needed(st, p) > o->patience) &&
+                   !is_at_floor(st, p, scratch);
+  if (slow && !p->old_factors && ga__terms_lacking(st) && (++p->renewals > RENEWALS || p->rho > 1.0))
+    return fail_newton(st, p, p->iteration + 1);
+  p->renew = o->reuse == GA_FRESH_ITERATION || slow;
+  if (p->renew && p->old_factors) give_up_old_factors(st, p);
+  return GA_OK;
+}
+
+/* ---- The iteration ---- */
+
+/* Residuals at the trial values and, to renew the factors, the matrix; the time of its factorisation is
+ * counted separately, in ga__factor(). */
+static ga_status evaluate(ga_stepper *st, int renew, ga__scratch scratch)
+{
+  st->family->trial(st);
+  st->renewing = renew; /* a sweep gives derivatives too */
+  const double begin = ga__seconds(st);
+  ga_status status = ga__inner_follow(st);
+  if (!status) status = st->family->residual(st, scratch);
+  const double end = ga__seconds(st), factor = st->stats.time_factor;
+  st->stats.time_residual += end - begin;
+  st->renewing = 0;
+  if (status || !renew) return status;
+  ga__factors_save_matrix(st);
+  status = st->family->prepare(st);
+  st->stats.time_jacobian += ga__seconds(st) - end - (st->stats.time_factor - factor);
+  return status;
+}
+
+/* The increment of the unknowns, its size, and its ratio to the one before. */
+static ga_status solve(ga_stepper *st, progress *p)
+{
+  const double begin = ga__seconds(st);
+  const ga_status status = st->family->solve(st);
+  st->stats.time_solve += ga__seconds(st) - begin;
+  if (status) return status;
+  st->stats.solves++;
+  st->stats.iterations++;
+  ga__measure_sizes(st);
+  p->size = st->family->weigh(st, NULL);
+  if (!isfinite(p->size.all)) return fail_newton(st, p, p->iteration + 1);
+  p->rho = p->before >= 0.0 ? p->size.all / p->before : -1.0;
+  p->before = p->size.all;
+  return GA_OK;
+}
+
+/* From the prediction again, with another matrix. */
+static ga_status restart(ga_stepper *st, progress *p, ga__scratch scratch)
+{
+  ga__inner_reset(st);
+  const ga_status status = st->family->predict(st, st->h, scratch);
+  p->before = p->rho = -1.0;
+  allow_all_iterations(st, p);
+  return status;
+}
+
+static ga_status finish_iteration(ga_stepper *st, const progress *p, int at_floor, int too_old)
+{
+  st->stats.last_rate = p->rho > 0.0 ? p->rho : 0.0;
+  st->stats.at_floor += at_floor;
   ga__terms_count_step(st);
   note_age(st, too_old);
   if (too_old) st->factors.worn = 1;
   st->factors.now.age++;
   st->family->trial(st);
-}
-
-static ga_status call_timed(ga_stepper *st, ga_status (*part)(ga_stepper *), double *seconds)
-{
-  double from = ga__seconds(st);
-  ga_status status = part(st);
-  *seconds += ga__seconds(st) - from;
-  return status;
-}
-
-/* The time of the factorisation is counted separately, in ga__factor(). */
-static ga_status renew_factors(ga_stepper *st)
-{
-  double factor = st->stats.time_factor;
-  ga__factors_save_matrix(st);
-  ga_status status = call_timed(st, st->family->prepare, &st->stats.time_jacobian);
-  st->stats.time_jacobian -= st->stats.time_factor - factor;
-  return status;
-}
-
-/* 1: slow or no progress with new factors of a reduced matrix: GA_RETRY_NEWTON at once, to try the complete
- * one. */
-static int lacks_terms(const ga_stepper *st, int slow, int old_factors, double rho, int *renewals)
-{
-  if (!slow || old_factors || !ga__terms_lacking(st)) return 0;
-  return ++*renewals > RENEWALS || rho > 1.0;
-}
-
-static ga_status iterate(ga_stepper *st)
-{
-  const ga_newton_opts *o = &st->opts.newton;
-  int renew = begins_with_new_factors(st) || ga__factors_refactor(st), old_factors = !renew,
-      limit = o->max_iterations;
-  int stalled = 0, renewals = 0, grown = 0;
-  double before = -1.0, rho = -1.0, best = HUGE_VAL;
-  ga__measure m = {0.0, 0.0, 0.0};
-  st->diverged = 0;
-  if (renew) ga__terms_try_fewer(st);
-  for (int it = 0; it < limit; it++) {
-    ga_status status;
-    st->family->trial(st);
-    st->renewing = renew;
-    status = call_timed(st, st->family->residual, &st->stats.time_residual);
-    st->renewing = 0;
-    if (status) return status;
-    if (renew && (status = renew_factors(st))) return status;
-    if (st->factors
-            .form_changed) { /* restart from the prediction with the complete matrix; renew is still set */
-      st->factors.form_changed = 0;
-      if ((status = st->family->predict(st, st->h))) return status;
-      before = rho = -1.0;
-      limit = it + 1 + o->max_iterations;
-      continue;
-    }
-    if ((status = call_timed(st, st->family->solve, &st->stats.time_solve))) return status;
-    st->stats.solves++;
-    st->stats.iterations++;
-    ga__measure_sizes(st);
-    m = st->family->weigh(st, NULL);
-    if (!isfinite(m.all)) return fail_newton(st, &m, rho, it + 1);
-    st->family->update(st);
-    rho = before >= 0.0 ? m.all / before : -1.0;
-    before = m.all;
-    verdict v = judge_increment(st, &m, rho, it);
-    stalled = m.all > HEADWAY * best && m.all < STALL_LIMIT && !old_factors ? stalled + 1 : 0;
-    grown = renew && rho > 1.0 ? grown + 1 : 0;
-    st->diverged = v == GO_ON && grown >= GROWN_MOST && m.all > DIVERGING * best && m.all > ASTRAY;
-    if (st->diverged) return fail_newton(st, &m, rho, it + 1);
-    best = fmin(best, m.all);
-    if (v == GO_ON && stalled >= STALLED) v = DONE_AT_FLOOR;
-    if (rho >= 0.0) st->factors.now.rate = fmax(rho, 0.3 * st->factors.now.rate);
-    if (v != GO_ON) {
-      finish_iteration(st, v, rho, old_factors && it > o->patience);
-      return GA_OK;
-    }
-    if (old_factors && rho > 1.0 && m.all > ASTRAY) { /* restart from the prediction with new factors */
-      if ((status = st->family->predict(st, st->h))) return status;
-      note_age(st, 1);
-      before = rho = -1.0;
-      best = HUGE_VAL;
-      renew = 1, old_factors = 0;
-      limit = it + 1 + o->max_iterations;
-      continue;
-    }
-    int late = old_factors && it >= 2 * o->patience;
-    int slow = rho >= 0.0 && (late || iterations_needed(st, &m, rho) > o->patience) && !at_floor(st, &m, rho);
-    if (lacks_terms(st, slow, old_factors, rho, &renewals)) return fail_newton(st, &m, rho, it + 1);
-    renew = o->reuse == GA_FRESH_ITERATION || slow;
-    if (renew && old_factors) { /* iterations with old factors do not count */
-      note_age(st, 1);
-      old_factors = 0;
-      limit = it + 1 + o->max_iterations;
-    }
-  }
-  if (!are_equations_met(st, &m)) return fail_newton(st, &m, rho, limit);
-  finish_iteration(st, DONE_AT_FLOOR, rho, 0);
   return GA_OK;
 }
 
-ga_status ga__newton(ga_stepper *st)
+static ga_status iterate(ga_stepper *st, ga__scratch scratch)
 {
-  ga_status status = iterate(st);
-  if ((status != GA_RETRY_NEWTON && status != GA_RETRY_SINGULAR) || !ga__terms_lacking(st)) return status;
-  ga__terms_take_all(st);
-  status = st->family->predict(st, st->h);
-  return status ? status : iterate(st);
+  const int renew = begins_with_new_factors(st) || ga__factors_refactor(st);
+  progress p = {.limit = st->opts.newton.max_iterations,
+                .renew = renew,
+                .old_factors = !renew,
+                .before = -1.0,
+                .rho = -1.0,
+                .best = HUGE_VAL};
+  st->diverged = 0;
+  if (renew) ga__terms_try_fewer(st);
+  for (; p.iteration < p.limit; p.iteration++) {
+    ga_status status = evaluate(st, p.renew, scratch);
+    if (status) return status;
+    if (st->factors.form_changed) { /* the complete matrix is needed; renew is still set */
+      st->factors.form_changed = 0;
+      if ((status = restart(st, &p, scratch))) return status;
+      continue;
+    }
+    if ((status = solve(st, &p))) return status;
+    st->family->update(st);
+    const verdict v = judge_increment(st, &p, scratch);
+    if (v == CONVERGED || v == AT_FLOOR)
+      return finish_iteration(st, &p, v == AT_FLOOR, p.old_factors && p.iteration > st->opts.newton.patience);
+    st->diverged = v == DIVERGED;
+    if (v == DIVERGED) return fail_newton(st, &p, p.iteration + 1);
+    if (v == WENT_ASTRAY) {
+      if ((status = restart(st, &p, scratch))) return status;
+      give_up_old_factors(st, &p);
+      p.best = HUGE_VAL;
+    } else if ((status = choose_factors(st, &p, scratch))) {
+      return status;
+    }
+  }
+  if (!are_equations_met(st, &p, scratch)) return fail_newton(st, &p, p.limit);
+  return finish_iteration(st, &p, 1, 0);
+}
+
+ga_status ga__newton(ga_stepper *st, ga__scratch scratch)
+{
+  ga__inner_reset(st);
+  ga_status status = iterate(st, scratch);
+  if ((status == GA_RETRY_NEWTON || status == GA_RETRY_SINGULAR) && ga__terms_lacking(st)) {
+    ga__terms_take_all(st);
+    ga__inner_reset(st);
+    status = st->family->predict(st, st->h, scratch);
+    if (!status) status = iterate(st, scratch);
+  }
+  ga__inner_reset(st);
+  return status;
 }

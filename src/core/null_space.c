@@ -37,11 +37,6 @@ enum { FEW_ITERATIONS = 40, PASSES = 2 };
 
 /* ---- The rows ---- */
 
-int ga__is_constraint(const ga_system *sys, int e)
-{
-  return sys->row[e] >= sys->nv && sys->row[e] < sys->start[GA_BLOCK_X] && sys->col[e] < sys->nv;
-}
-
 double ga__constraint_value(const ga_system *sys, const double *B, const double *A, int e)
 {
   return sys->row[e] < sys->start[GA_BLOCK_PSI] || sys->size[GA_BLOCK_PSI] == 0 ? B[e] : A[e];
@@ -80,15 +75,15 @@ static void list_rows(ga__rows *rows)
     }
 }
 
-static ga_status create_matrix(ga__rows *rows, int *row, int *col, int *place)
+static ga_status create_matrix(ga__rows *rows, int *row, int *col)
 {
   const ga_system *sys = rows->sys;
-  int count = 0;
-  for (int e = 0; e < sys->n_entries; e++)
-    if (ga__is_constraint(sys, e)) row[count] = sys->row[e] - sys->nv, col[count++] = sys->col[e];
-  ga_status status = ga_sparse_create(sys->ctx, rows->m, sys->nv, count, row, col, place, &rows->J);
-  for (int e = 0, at = 0; !status && e < sys->n_entries; e++)
-    rows->place[e] = ga__is_constraint(sys, e) ? place[at++] : -1;
+  for (int e = 0, at = 0; e < sys->n_entries; e++)
+    if (ga__is_constraint(sys, e)) {
+      row[at] = sys->row[e] - sys->nv, col[at] = sys->col[e];
+      rows->entry[at++] = e;
+    }
+  ga_status status = ga_sparse_create(sys->ctx, rows->m, sys->nv, rows->n, row, col, rows->place, &rows->J);
   if (!status) list_rows(rows);
   return status ? status : ga__row_search_create(sys->ctx, rows->J, &rows->search);
 }
@@ -96,22 +91,23 @@ static ga_status create_matrix(ga__rows *rows, int *row, int *col, int *place)
 ga_status ga__rows_create(const ga_system *sys, ga__rows *rows)
 {
   ga_context *ctx = sys->ctx;
-  size_t entries = (size_t)sys->n_entries, m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
+  size_t m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
   *rows = (ga__rows){.ctx = ctx, .sys = sys, .m = (int)m};
+  for (int e = 0; e < sys->n_entries; e++) rows->n += ga__is_constraint(sys, e);
+  const size_t entries = (size_t)rows->n;
+  rows->entry = ga__alloc(ctx, entries, sizeof(int));
   rows->place = ga__alloc(ctx, entries, sizeof(int));
   rows->row_start = ga__alloc(ctx, m + 2, sizeof(int));
   rows->by_row = ga__alloc(ctx, entries, sizeof(int));
   rows->col = ga__alloc(ctx, entries, sizeof(int));
   rows->y = ga__alloc(ctx, (size_t)sys->nv, sizeof(double));
   int *row = ga__alloc(ctx, entries, sizeof *row), *col = ga__alloc(ctx, entries, sizeof *col);
-  int *place = ga__alloc(ctx, entries, sizeof *place);
   int complete =
-      rows->place && rows->row_start && rows->by_row && rows->col && rows->y && row && col && place;
-  ga_status status = complete ? create_matrix(rows, row, col, place)
-                              : ga__no_memory(ctx, "the search for redundant constraints");
+      rows->entry && rows->place && rows->row_start && rows->by_row && rows->col && rows->y && row && col;
+  ga_status status =
+      complete ? create_matrix(rows, row, col) : ga__no_memory(ctx, "the search for redundant constraints");
   ga__free(ctx, row);
   ga__free(ctx, col);
-  ga__free(ctx, place);
   if (status) ga__rows_destroy(rows);
   return status;
 }
@@ -122,7 +118,7 @@ void ga__rows_destroy(ga__rows *rows)
   ga_context *ctx = rows->ctx;
   ga__row_search_destroy(&rows->search);
   ga_sparse_destroy(ctx, &rows->J);
-  void *const block[] = {rows->place, rows->row_start, rows->by_row, rows->col, rows->y};
+  void *const block[] = {rows->entry, rows->place, rows->row_start, rows->by_row, rows->col, rows->y};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   memset(rows, 0, sizeof *rows);
 }
@@ -307,10 +303,11 @@ ga_status ga__null_find(ga__rows *rows, const double *B, const double *A, int ho
   if (end == 0) return GA_OK;
   ga__measure_rows(sys, B, A, null->length);
   ga_sparse_zero(rows->J);
-  for (int e = 0; e < sys->n_entries; e++)
-    if (rows->place[e] >= 0)
-      rows->J->value[rows->place[e]] +=
-          ga__constraint_value(sys, B, A, e) / null->length[sys->row[e] - sys->nv];
+  for (int i = 0; i < rows->n; i++) {
+    const int e = rows->entry[i];
+    rows->J->value[rows->place[i]] +=
+        ga__constraint_value(sys, B, A, e) / null->length[sys->row[e] - sys->nv];
+  }
   double rest, first;
   ga_status status = search_relations(rows, end, FIRST_SHARE, null, &rest);
   if (!status && rest > GROWN * GROWN) {

@@ -5,7 +5,10 @@
 #include "core/system.h"
 
 /* 1: an entry of the pattern is one of [B; A]; its value. */
-int ga__is_constraint(const ga_system *sys, int e);
+static inline int ga__is_constraint(const ga_system *sys, int e)
+{
+  return sys->row[e] >= sys->nv && sys->row[e] < sys->start[GA_BLOCK_X] && sys->col[e] < sys->nv;
+}
 double ga__constraint_value(const ga_system *sys, const double *B, const double *A, int e);
 /* Lengths of the rows [m]; rows that are zero relative to the longest get a length that keeps them short. */
 void ga__measure_rows(const ga_system *sys, const double *B, const double *A, double *length);
@@ -38,7 +41,8 @@ typedef struct ga__rows {
   const ga_system *sys;
   int m;
   ga_sparse *J;
-  int *place;                    /* [n_entries] in J, −1: no constraint */
+  int n;                         /* entries of the pattern that belong to constraints, */
+  int *entry, *place;            /* [n] which these are, and their places in J */
   int *row_start, *by_row, *col; /* J by rows: places, columns */
   double *y;                     /* [nv] zeros */
   struct ga__row_search *search;

@@ -2,9 +2,9 @@
  *
  *   E z' = A z,   z = (δq, δv, δx, δλ, δψ, δy)
  *
- *   δq'                       = δv − [v, δq]
- *   M δv'                     = −(C δv + K δq + r_λ δλ + r_ψ δψ + r_x δx + r_y δy)       likewise states,
- * outputs 0                         = B δq,   0 = k_v δv + D_q k δq
+ *   δq'   = δv − [v, δq]
+ *   M δv' = −(C δv + K δq + r_λ δλ + r_ψ δψ + r_x δx + r_y δy),   likewise states and outputs
+ *   0     = B δq,   0 = k_v δv + D_q k δq
  *
  * Eigenvalues s: (A − s E) z = 0; constraints give infinite ones besides. Where nothing depends on
  * velocities, neither states nor nonholonomic constraints are there and the machine rests, δv = s δq gives
@@ -12,7 +12,7 @@
  *
  *   τ M δq = −(K δq + r_λ δλ + r_y δy),   0 = B δq.
  *
- * Where the machine moves, B turns with it, and B δq = 0 alone would be held with the B of the moment: the
+ * Where the machine moves, B turns with it, and B δq = 0 alone would use the B of one instant: the
  * hidden constraints are then equations of their own, and multipliers η keep δq' among what B allows,
  *
  *   δq' = δv − [v, δq] + Bᵀ η,   0 = B δv + D_q(B v + Φ_t) δq.

@@ -75,17 +75,17 @@ GA__WIDE static void prediction_error(double *out, const double *a, const ga__st
   for (int i = 0; i < n; i++) out[i] = a[i] - (w0 * now[i] + w1 * prev[i] + w2 * prev2[i]);
 }
 
-void ga__judge_predictor(ga_stepper *st)
+void ga__judge_predictor(ga_stepper *st, ga__scratch scratch)
 {
-  const ga__state *f = &st->now;
-  ga__state *m = &st->next;
-  double e[3];
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
+  double e[3], *off = ga__take(&scratch, st->sys->nv);
   if (st->opts.newton.predictor != GA_PREDICT_AUTO) return;
   for (int k = 0; k < 3; k++) {
-    prediction_error(st->scratch, m->a, f, st->weight[k], st->sys->nv);
-    e[k] = ga__largest(st->scratch, st->sys->nv);
+    prediction_error(off, next->a, now, st->weight[k], st->sys->nv);
+    e[k] = ga__largest(off, st->sys->nv);
   }
-  m->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
+  next->scalar[GA__ORDER] = e[2] < e[1] && e[2] < e[0] ? 2.0 : e[1] < e[0] ? 1.0 : 0.0;
 }
 
 void ga__take_largest(ga__measure *m, double value, int *worst, int row, const double *d, int n)
@@ -101,14 +101,14 @@ void ga__take_largest(ga__measure *m, double value, int *worst, int row, const d
 void ga__measure_sizes(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
-  const ga__state *m = &st->next;
-  const double *value[GA_N_BLOCKS] = {m->vdot, m->lambda, m->psi, m->x, m->y};
+  const ga__state *next = &st->next;
+  const double *value[GA_N_BLOCKS] = {next->vdot, next->lambda, next->psi, next->x, next->y};
   if (st->sized) return;
   st->sized = 1;
   for (int b = 0; b < GA_N_BLOCKS; b++) st->size[b] = 1.0 + ga__max_abs(value[b], sys->size[b], NULL);
   st->size_a = st->size[GA_BLOCK_V];
-  st->size_v = 1.0 + ga__max_abs(m->v, sys->nv, NULL);
-  st->size_q = 1.0 + ga__max_abs(m->q, sys->nq, NULL);
+  st->size_v = 1.0 + ga__max_abs(next->v, sys->nv, NULL);
+  st->size_q = 1.0 + ga__max_abs(next->q, sys->nq, NULL);
 }
 
 /* (29) of Brüls & Arnold in a form without poles: a represents vdot at t + ε, and
@@ -179,47 +179,48 @@ static void begin_auxiliaries(ga_stepper *st, double h)
 void ga__predict(ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
-  const ga__state *f = &st->now;
-  ga__state *m = &st->next;
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
   const int *size = sys->size;
-  double h_old = f->scalar[GA__H_OLD];
+  double h_old = now->scalar[GA__H_OLD];
   ga_predictor kind = st->opts.newton.predictor;
-  int order = kind == GA_PREDICT_AUTO ? (int)f->scalar[GA__ORDER] : (int)kind;
+  int order = kind == GA_PREDICT_AUTO ? (int)now->scalar[GA__ORDER] : (int)kind;
   st->h = h;
   st->deriv.dt = TIME_DIFFERENCES * h;
   st->sized = 0;
   begin_auxiliaries(st, h);
   predict_weights(st, h);
   const history predicted[] = {
-      {st->p, m->a_prev, m->a_prev2, f->a, f->a_prev, f->a_prev2, sys->nv},
-      {st->px, m->w_prev, m->w_prev2, f->w, f->w_prev, f->w_prev2, size[GA_BLOCK_X]},
-      {m->lambda, m->lambda_prev, m->lambda_prev2, f->lambda, f->lambda_prev, f->lambda_prev2,
+      {st->p, next->a_prev, next->a_prev2, now->a, now->a_prev, now->a_prev2, sys->nv},
+      {st->px, next->w_prev, next->w_prev2, now->w, now->w_prev, now->w_prev2, size[GA_BLOCK_X]},
+      {next->lambda, next->lambda_prev, next->lambda_prev2, now->lambda, now->lambda_prev, now->lambda_prev2,
        size[GA_BLOCK_LAMBDA]},
-      {m->psi, m->psi_prev, m->psi_prev2, f->psi, f->psi_prev, f->psi_prev2, size[GA_BLOCK_PSI]},
-      {m->eta, m->eta_prev, m->eta_prev2, f->eta, f->eta_prev, f->eta_prev2, st->n_eta},
-      {m->y, m->y_prev, m->y_prev2, f->y, f->y_prev, f->y_prev2, size[GA_BLOCK_Y]}};
+      {next->psi, next->psi_prev, next->psi_prev2, now->psi, now->psi_prev, now->psi_prev2,
+       size[GA_BLOCK_PSI]},
+      {next->eta, next->eta_prev, next->eta_prev2, now->eta, now->eta_prev, now->eta_prev2, st->n_eta},
+      {next->y, next->y_prev, next->y_prev2, now->y, now->y_prev, now->y_prev2, size[GA_BLOCK_Y]}};
   for (size_t i = 0; i < sizeof predicted / sizeof *predicted; i++)
     extrapolate(&predicted[i], st->weight[order]);
-  for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * (st->p[i] - f->a[i]);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= f->w[i];
-  ga__copy_numbers(m->a_prev, st->a_n, sys->nv); /* as the step uses them */
-  ga__copy_numbers(m->w_prev, st->w_n, size[GA_BLOCK_X]);
-  ga__copy_numbers(m->vdot_prev2, f->vdot_prev, sys->nv);
-  ga__copy_numbers(m->xdot_prev2, f->xdot_prev, size[GA_BLOCK_X]);
-  ga__copy_numbers(m->vdot_prev, f->vdot, sys->nv);
-  ga__copy_numbers(m->xdot_prev, f->xdot, size[GA_BLOCK_X]);
-  m->scalar[GA__ORDER] = order;
-  m->scalar[GA__H_OLD2] = h_old;
+  for (int i = 0; i < sys->nv; i++) st->p[i] = st->opts.scheme.beta * (st->p[i] - now->a[i]);
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= now->w[i];
+  ga__copy_numbers(next->a_prev, st->a_n, sys->nv); /* as the step uses them */
+  ga__copy_numbers(next->w_prev, st->w_n, size[GA_BLOCK_X]);
+  ga__copy_numbers(next->vdot_prev2, now->vdot_prev, sys->nv);
+  ga__copy_numbers(next->xdot_prev2, now->xdot_prev, size[GA_BLOCK_X]);
+  ga__copy_numbers(next->vdot_prev, now->vdot, sys->nv);
+  ga__copy_numbers(next->xdot_prev, now->xdot, size[GA_BLOCK_X]);
+  next->scalar[GA__ORDER] = order;
+  next->scalar[GA__H_OLD2] = h_old;
   /* t of equal steps is computed from a base, so that rounding does not accumulate */
   int equal = h == h_old;
-  m->scalar[GA__T_BASE] = equal ? f->scalar[GA__T_BASE] : f->scalar[GA__T];
-  m->scalar[GA__N_EQUAL] = equal ? f->scalar[GA__N_EQUAL] + 1.0 : 1.0;
-  m->scalar[GA__T] = m->scalar[GA__T_BASE] + m->scalar[GA__N_EQUAL] * h;
-  m->scalar[GA__H_OLD] = h;
-  m->scalar[GA__H_START] = f->scalar[GA__H_START];
-  m->scalar[GA__HAS_JERK] = 0.0;
-  m->scalar[GA__HAD_JERK] = f->scalar[GA__HAS_JERK];
-  m->scalar[GA__REDUNDANT_OLD] = f->scalar[GA__REDUNDANT];
+  next->scalar[GA__T_BASE] = equal ? now->scalar[GA__T_BASE] : now->scalar[GA__T];
+  next->scalar[GA__N_EQUAL] = equal ? now->scalar[GA__N_EQUAL] + 1.0 : 1.0;
+  next->scalar[GA__T] = next->scalar[GA__T_BASE] + next->scalar[GA__N_EQUAL] * h;
+  next->scalar[GA__H_OLD] = h;
+  next->scalar[GA__H_START] = now->scalar[GA__H_START];
+  next->scalar[GA__HAS_JERK] = 0.0;
+  next->scalar[GA__HAD_JERK] = now->scalar[GA__HAS_JERK];
+  next->scalar[GA__REDUNDANT_OLD] = now->scalar[GA__REDUNDANT];
 }
 
 /* x₁ = x + h(w + θ px), xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf), w₁ = w + px, with px = w₁ − w. */
@@ -227,13 +228,13 @@ void ga__trial_states(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__state *n = &st->now;
-  ga__state *m = &st->next;
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
   double h = st->h, inv_df = 1.0 / (1.0 - s->delta_f);
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
-    m->x[i] = n->x[i] + h * (st->w_n[i] + st->theta * st->px[i]);
-    m->xdot[i] = (st->w_n[i] + (1.0 - s->delta_m) * st->px[i] - s->delta_f * n->xdot[i]) * inv_df;
-    m->w[i] = st->w_n[i] + st->px[i];
+    next->x[i] = now->x[i] + h * (st->w_n[i] + st->theta * st->px[i]);
+    next->xdot[i] = (st->w_n[i] + (1.0 - s->delta_m) * st->px[i] - s->delta_f * now->xdot[i]) * inv_df;
+    next->w[i] = st->w_n[i] + st->px[i];
   }
 }
 
@@ -261,14 +262,15 @@ double ga__rounding_of_rate(const ga_system *sys)
 }
 
 /* v at the beginning of the step, in v_n: with Φ = 0 alone, its normal part depends on h. */
-ga_status ga__begin_velocity(ga_stepper *st, double h)
+ga_status ga__begin_velocity(ga_stepper *st, double h, ga__scratch scratch)
 {
   const double *s = st->now.scalar;
   double h_old = s[GA__H_OLD] > 0.0 ? s[GA__H_OLD] : s[GA__H_START], kappa_h2 = ga__kappa(st, h) * h * h;
   st->v_n = st->now.v;
   if (!st->opts.move_offset || !ga__has_offset(st) || (h == h_old && kappa_h2 == s[GA__KAPPA_H2]))
     return GA_OK;
-  ga_status status = ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved);
+  ga_status status =
+      ga__move_offset(st, kappa_h2 - s[GA__KAPPA_H2], h * h - h_old * h_old, st->v_moved, scratch);
   if (status == GA_RETRY_SINGULAR && s[GA__REDUNDANT] > st->red.null.r) return GA_OK; /* see offset_of() */
   st->v_n = st->v_moved;
   return status;

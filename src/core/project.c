@@ -81,28 +81,30 @@ static void move_by_rounding(double *to, const double *from, int n, unsigned pat
 
 /* Whether the residuals of positions or velocities are at the level of rounding of q and v: compared with
  * residuals at values moved by their rounding. residual[n_rows]; level 0: Φ, 1: those of
- * velocity_residual(). Work space: next.q, next.vdot, st->r, room. */
+ * velocity_residual(). */
 ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
-                              double *room, int *yes)
+                              int *yes, ga__scratch scratch)
 {
   enum { PATTERNS = 4 };
   const double margin = 4.0;
   const ga_system *sys = st->sys;
   const int n = level ? sys->n : sys->size[GA_BLOCK_LAMBDA];
+  double *q = ga__take(&scratch, sys->nq), *v = ga__take(&scratch, sys->nv), *moved = ga__take(&scratch, n),
+         *change = ga__take(&scratch, n);
   ga_point p = ga__state_point(&st->now);
   *yes = 0;
-  for (int i = 0; i < n; i++) room[i] = 0.0;
-  p.q = st->next.q;
-  if (level) p.v = st->next.vdot;
+  for (int i = 0; i < n; i++) change[i] = 0.0;
+  p.q = q;
+  if (level) p.v = v;
   for (unsigned k = 0; k < PATTERNS; k++) {
-    move_by_rounding(st->next.q, st->now.q, sys->nq, k);
-    if (level) move_by_rounding(st->next.vdot, st->now.v, sys->nv, k + PATTERNS);
-    ga_status status = level ? velocity_residual(st, &p, offset, st->r) : ga__call(sys, GA__PHI, &p, st->r);
+    move_by_rounding(q, st->now.q, sys->nq, k);
+    if (level) move_by_rounding(v, st->now.v, sys->nv, k + PATTERNS);
+    ga_status status = level ? velocity_residual(st, &p, offset, moved) : ga__call(sys, GA__PHI, &p, moved);
     if (status) return status;
-    for (int i = 0; i < n; i++) room[i] = fmax(room[i], fabs(st->r[i] - residual[i]));
+    for (int i = 0; i < n; i++) change[i] = fmax(change[i], fabs(moved[i] - residual[i]));
   }
   for (int i = 0; i < n; i++)
-    if (!(fabs(residual[i]) <= margin * room[i])) return GA_OK;
+    if (!(fabs(residual[i]) <= margin * change[i])) return GA_OK;
   *yes = 1;
   return GA_OK;
 }
@@ -115,58 +117,60 @@ static ga_status fail_positions(ga_stepper *st, const ga_start_change *c)
                                          : "diverged");
 }
 
-ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c)
+ga_status ga__start_project_position(ga_stepper *st, const ga_start_opts *o, ga_start_change *c,
+                                     ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
   const size_t bytes = (size_t)sys->nq * sizeof(double);
   int nl = sys->size[GA_BLOCK_LAMBDA], consistent;
-  double before = HUGE_VAL, *d = st->saddle_rhs, *rhs = d + sys->start[GA_BLOCK_LAMBDA],
-         *total = st->exponent;
+  double before = HUGE_VAL, *phi = ga__take(&scratch, nl);
   ga_point p = ga__state_point(f);
-  ga_status status = ga__call(sys, GA__PHI, &p, st->scratch);
+  ga_status status = ga__call(sys, GA__PHI, &p, phi);
   if (status) return status;
-  c->residual_before = c->residual_after = ga__max_abs(st->scratch, nl, &c->worst_before);
+  c->residual_before = c->residual_after = ga__max_abs(phi, nl, &c->worst_before);
   if (!o->project || nl == 0) return GA_OK;
-  status = ga__within_rounding(st, 0, NULL, st->scratch, st->saddle_rhs, &consistent);
+  status = ga__within_rounding(st, 0, NULL, phi, &consistent, scratch);
   if (status) return status;
-  memcpy(st->next.q, f->q, bytes);
+  double *total = ga__take(&scratch, sys->nv), *d = ga__take(&scratch, sys->n),
+         *rhs = d + sys->start[GA_BLOCK_LAMBDA], *best_q = ga__take(&scratch, sys->nq);
+  memcpy(best_q, f->q, bytes);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
   for (c->iterations = 0;; c->iterations++) {
     if (c->iterations == GA__START_ITERATIONS) return fail_positions(st, c);
     if ((status = ga__saddle_at(st, &p, 0))) return status;
     if (consistent) return GA_OK; /* keep q to the last bit */
     for (int i = 0; i < sys->n; i++) d[i] = 0.0;
-    for (int i = 0; i < nl; i++) rhs[i] = -st->scratch[i];
+    for (int i = 0; i < nl; i++) rhs[i] = -phi[i];
     if ((status = ga__saddle_solve(&st->saddle, &st->red.null, d))) return status;
     double size = ga__max_abs(d, sys->nv, NULL) / (1.0 + ga__max_abs(f->q, sys->nq, NULL));
     if (!isfinite(size)) return fail_positions(st, c);
     if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
     ga_group_move(sys->group, f->q, f->q, d);
     for (int i = 0; i < sys->nv; i++) total[i] += d[i];
-    if ((status = ga__call(sys, GA__PHI, &p, st->scratch))) return status;
-    const double residual = ga__max_abs(st->scratch, nl, NULL), best = c->residual_after;
+    if ((status = ga__call(sys, GA__PHI, &p, phi))) return status;
+    const double residual = ga__max_abs(phi, nl, NULL), best = c->residual_after;
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);
     c->residual_after = residual;
     if (c->change > o->max_change * (1.0 + ga__max_abs(f->q, sys->nq, NULL)))
       return ga__start_fail_too_far(st, o, GA_BLOCK_LAMBDA, c, "positions");
     if (size <= STAGNATED && !(residual < best)) { /* rounding: the position before was better */
-      memcpy(f->q, st->next.q, bytes);
+      memcpy(f->q, best_q, bytes);
       for (int i = 0; i < sys->nv; i++) total[i] -= d[i];
       c->residual_after = best;
       c->change = c->iterations ? ga__max_abs(total, sys->nv, &c->worst_change) : 0.0;
       return GA_OK;
     }
-    memcpy(st->next.q, f->q, bytes);
+    memcpy(best_q, f->q, bytes);
     if (ga__start_has_converged(size, &before)) return GA_OK;
   }
 }
 
-static void record_velocity(ga_stepper *st, ga_start_change *c, ga_start_change *ck, int first)
+/* residual: of velocity_residual(). */
+static void record_velocity(const ga_system *sys, const double *residual, ga_start_change *c,
+                            ga_start_change *ck, int first)
 {
-  const ga_system *sys = st->sys;
-  const double *b = st->saddle_rhs + sys->start[GA_BLOCK_LAMBDA],
-               *k = st->saddle_rhs + sys->start[GA_BLOCK_PSI];
+  const double *b = residual + sys->start[GA_BLOCK_LAMBDA], *k = residual + sys->start[GA_BLOCK_PSI];
   c->residual_after = ga__max_abs(b, sys->size[GA_BLOCK_LAMBDA], first ? &c->worst_before : NULL);
   ck->residual_after = ga__max_abs(k, sys->size[GA_BLOCK_PSI], first ? &ck->worst_before : NULL);
   if (first) c->residual_before = c->residual_after, ck->residual_before = ck->residual_after;
@@ -190,19 +194,20 @@ static ga_status fail_velocities(ga_stepper *st, const ga_start_change *c, const
 }
 
 ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, const double *offset,
-                                     ga_start_change *c, ga_start_change *ck)
+                                     ga_start_change *c, ga_start_change *ck, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
   ga_point p = ga__state_point(f);
   int consistent;
-  double before = HUGE_VAL, *total = st->exponent, *d = st->saddle_rhs;
-  ga_status status = velocity_residual(st, &p, offset, st->saddle_rhs);
+  double before = HUGE_VAL, *d = ga__take(&scratch, sys->n); /* the residual, then the increment */
+  ga_status status = velocity_residual(st, &p, offset, d);
   if (status) return status;
-  record_velocity(st, c, ck, 1);
+  record_velocity(sys, d, c, ck, 1);
   if (!o->project || sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] == 0) return GA_OK;
-  status = ga__within_rounding(st, 1, offset, st->saddle_rhs, st->scratch, &consistent);
+  status = ga__within_rounding(st, 1, offset, d, &consistent, scratch);
   if (status) return status;
+  double *total = ga__take(&scratch, sys->nv), *best_v = ga__take(&scratch, sys->nv);
   for (int i = 0; i < sys->nv; i++) total[i] = 0.0;
   for (c->iterations = 0;; c->iterations++) {
     if (c->iterations == GA__START_ITERATIONS) return fail_velocities(st, c, ck);
@@ -213,16 +218,16 @@ ga_status ga__start_project_velocity(ga_stepper *st, const ga_start_opts *o, con
     if (!isfinite(size)) return fail_velocities(st, c, ck);
     if (c->iterations == 0 && size <= CONVERGED) return GA_OK;
     const double best = c->residual_after, best_k = ck->residual_after;
-    memcpy(st->next.vdot, f->v, (size_t)sys->nv * sizeof(double));
+    memcpy(best_v, f->v, (size_t)sys->nv * sizeof(double));
     for (int i = 0; i < sys->nv; i++) f->v[i] += d[i], total[i] += d[i];
-    if ((status = velocity_residual(st, &p, offset, st->saddle_rhs))) return status;
-    record_velocity(st, c, ck, 0);
+    if ((status = velocity_residual(st, &p, offset, d))) return status;
+    record_velocity(sys, d, c, ck, 0);
     c->change = ga__max_abs(total, sys->nv, &c->worst_change);
     if (c->change > o->max_change * (1.0 + ga__max_abs(f->v, sys->nv, NULL)))
       return fail_velocities_too_far(st, o, c, ck);
     if (size <= STAGNATED && !(fmax(c->residual_after, ck->residual_after) < fmax(best, best_k))) {
-      for (int i = 0; i < sys->nv; i++) total[i] -= f->v[i] - st->next.vdot[i];
-      memcpy(f->v, st->next.vdot, (size_t)sys->nv * sizeof(double));
+      for (int i = 0; i < sys->nv; i++) total[i] -= f->v[i] - best_v[i];
+      memcpy(f->v, best_v, (size_t)sys->nv * sizeof(double));
       c->residual_after = best, ck->residual_after = best_k;
       c->change = c->iterations ? ga__max_abs(total, sys->nv, &c->worst_change) : 0.0;
       return GA_OK;
@@ -245,6 +250,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   if (kind != GA_PROJECT_PLAIN && kind != GA_PROJECT_OFFSET)
     return ga__refuse_choice(st->ctx, "stepper", "kind", (int)kind, "ga_projection", GA_PROJECT_OFFSET);
   st->can_undo = 0; /* `next` serves as work space */
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
   st->tried = GA__ACCEPTED;
   ga_status status = ga__ready_relations(st);
   if (status) return status;
@@ -254,11 +260,12 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
   ga_start_change c = ga__start_no_change(), ck = ga__start_no_change();
   if (with_offset) {
-    if ((status = ga__start_compute_jerk(st, h, 0))) return status;
-    if ((status = ga__start_normal_offset(st, f->scalar[GA__KAPPA_H2], h * h, st->offset))) return status;
+    if ((status = ga__start_compute_jerk(st, h, 0, scratch))) return status;
+    status = ga__start_normal_offset(st, f->scalar[GA__KAPPA_H2], h * h, st->offset, scratch);
+    if (status) return status;
   }
   memcpy(st->next.v, f->v, (size_t)st->sys->nv * sizeof(double));
-  status = ga__start_project_velocity(st, &o, with_offset ? st->offset : NULL, &c, &ck);
+  status = ga__start_project_velocity(st, &o, with_offset ? st->offset : NULL, &c, &ck, scratch);
   if (status) memcpy(f->v, st->next.v, (size_t)st->sys->nv * sizeof(double));
   if (change) *change = c;
   return ga__start_make_singular_fatal(st, status);

@@ -188,12 +188,13 @@ double ga__last_max_abs(const double *a, int n, int *where)
   return most;
 }
 
-ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga__gap *rates)
+ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga__gap *rates,
+                      ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI], at;
   int with_phi = st->method->keeps_rates || !st->has_state;
-  double *phi = st->scratch, *k = st->scratch + nl;
+  double *phi = ga__take(&scratch, nl), *k = ga__take(&scratch, np);
   ga_point p = ga__state_point(f);
   ga_status status = ga__call(sys, GA__PHI, &p, phi);
   if (status) return status;
@@ -211,14 +212,14 @@ ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga
 }
 
 /* Checks that redundant constraints at next do not contradict each other. */
-static ga_status check_fit(ga_stepper *st)
+static ga_status check_fit(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const double *now = st->now.scalar;
   double fit = FIT + st->opts.newton.tol;
   int index;
   ga__gap positions, rates;
-  ga_status status = ga__gaps_at(st, &st->next, &positions, &rates);
+  ga_status status = ga__gaps_at(st, &st->next, &positions, &rates, scratch);
   if (status) return status;
   double limit = 2.0 * now[GA__GAP] + fit * (1.0 + ga__max_abs(st->next.q, sys->nq, NULL));
   double limit_v = 2.0 * now[GA__GAP_V] + fit * (1.0 + ga__max_abs(st->next.v, sys->nv, NULL));
@@ -258,7 +259,7 @@ ga_status ga__check_rank(ga_stepper *st, ga_status status, int used, int *again)
   return status;
 }
 
-ga_status ga__settle_multipliers(ga_stepper *st)
+ga_status ga__settle_multipliers(ga_stepper *st, ga__scratch scratch)
 {
   const double *now = st->now.scalar;
   double *next = st->next.scalar;
@@ -267,7 +268,7 @@ ga_status ga__settle_multipliers(ga_stepper *st)
   next[GA__GAP_V] = now[GA__GAP_V];
   if (st->red.null.r == 0) return GA_OK;
   ga__null_reduce(&st->red.null, st->sys, st->next.lambda, st->next.psi);
-  return check_fit(st);
+  return check_fit(st, scratch);
 }
 
 /* ---- The report ---- */

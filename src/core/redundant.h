@@ -43,14 +43,16 @@ ga_status ga__use_relations(ga_stepper *st);
 ga_status ga__check_rank(ga_stepper *st, ga_status status, int used, int *again);
 /* Makes the multipliers of next those of least norm, and checks that redundant constraints do not
  * contradict each other. */
-ga_status ga__settle_multipliers(ga_stepper *st);
-ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga__gap *rates);
+ga_status ga__settle_multipliers(ga_stepper *st, ga__scratch scratch);
+ga_status ga__gaps_at(ga_stepper *st, const ga__state *f, ga__gap *positions, ga__gap *rates,
+                      ga__scratch scratch);
 /* As ga__max_abs(); *where: the last of those equal up to rounding. */
 double ga__last_max_abs(const double *a, int n, int *where);
 void ga__log_relations(ga_stepper *st, double t, int before); /* the warning that their number has changed */
 /* Factors the saddle matrix for the known relations. */
 ga_status ga__saddle_at(ga_stepper *st, const ga_point *p, int with_forces);
 /* Moves q of the current state to the least |Φ|, by at most o->max_change; *closed 1: Φ = 0 is reached. */
-ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed);
+ga_status ga__close_positions(ga_stepper *st, const ga_start_opts *o, ga_start_change *c, int *closed,
+                              ga__scratch scratch);
 
 #endif

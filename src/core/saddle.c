@@ -32,24 +32,20 @@ static int has_place(const ga_system *sys, int e, ga_equation_block row, ga_equa
   return is_used(row, col) && (row != GA_BLOCK_V || col != GA_BLOCK_V || ga__has_mass(sys, e));
 }
 
-static int constrains(ga_equation_block row, ga_equation_block col)
-{
-  return (row == GA_BLOCK_LAMBDA || row == GA_BLOCK_PSI) && col == GA_BLOCK_V;
-}
-
 static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int *place)
 {
   const ga_system *sys = sd->sys;
-  int count = 0, index, n_xy = sys->n - sys->start[GA_BLOCK_X], m = sys->start[GA_BLOCK_X] - sys->nv;
+  int count = 0, n_turned = 0, index, n_xy = sys->n - sys->start[GA_BLOCK_X],
+      m = sys->start[GA_BLOCK_X] - sys->nv;
   for (int e = 0; e < sys->n_entries; e++) {
     ga_equation_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
-    sd->entry_place[e] = sd->turned_place[e] = -1;
+    sd->entry_place[e] = -1;
     if (!has_place(sys, e, r, c)) continue;
     row[count] = sys->row[e], col[count] = sys->col[e];
     sd->entry_place[e] = count++;
-    if (!constrains(r, c)) continue;
+    if (!ga__is_constraint(sys, e)) continue;
     row[count] = sys->col[e], col[count] = sys->row[e];
-    sd->turned_place[e] = count++;
+    sd->turned_place[n_turned++] = count++;
   }
   for (int i = 0; i < n_xy; i++) {
     row[count] = col[count] = sys->start[GA_BLOCK_X] + i;
@@ -65,10 +61,9 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
   sd->factored = ga__alloc(sys->ctx, (size_t)sd->K->nnz, sizeof(double));
   if (!sd->factored) return ga__no_memory(sys->ctx, "the matrix of the start");
   for (int i = 0; (ordered || sd->leaves_out) && i < m; i++) sd->pair_place[i] = place[sd->pair_place[i]];
-  for (int e = 0; e < sys->n_entries; e++) {
+  for (int e = 0; e < sys->n_entries; e++)
     if (sd->entry_place[e] >= 0) sd->entry_place[e] = place[sd->entry_place[e]];
-    if (sd->turned_place[e] >= 0) sd->turned_place[e] = place[sd->turned_place[e]];
-  }
+  for (int i = 0; i < n_turned; i++) sd->turned_place[i] = place[sd->turned_place[i]];
   for (int i = 0; i < n_xy; i++) sd->diag_place[i] = place[sd->diag_place[i]];
   return ordered ? ga__lu_create_ordered_by_bodies(sys, NULL, sd->K, kind, 0, sd->leaves_out, &sd->lu)
                  : ga_lu_create(sys->ctx, sd->K, kind, &sd->lu);
@@ -77,8 +72,10 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
 ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int leaves_out, ga__saddle *sd)
 {
   ga_context *ctx = sys->ctx;
-  size_t entries = (size_t)sys->n_entries, most = 2 * entries + (size_t)sys->n;
-  size_t m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
+  size_t entries = (size_t)sys->n_entries, constraints = 0;
+  for (int e = 0; e < sys->n_entries; e++) constraints += (size_t)ga__is_constraint(sys, e);
+  const size_t most = entries + constraints + (size_t)sys->n;
+  const size_t m = (size_t)(sys->start[GA_BLOCK_X] - sys->nv);
   memset(sd, 0, sizeof *sd);
   sd->ctx = ctx;
   sd->sys = sys;
@@ -89,12 +86,15 @@ ga_status ga__saddle_create(const ga_system *sys, ga_lu_kind kind, int leaves_ou
   sd->left_out_column = ga__alloc(ctx, m, sizeof(int));
   sd->is_out = ga__alloc(ctx, m, 1);
   sd->entry_place = ga__alloc(ctx, entries, sizeof(int));
-  sd->turned_place = ga__alloc(ctx, entries, sizeof(int));
+  sd->turned_place = ga__alloc(ctx, constraints, sizeof(int));
   sd->diag_place = ga__alloc(ctx, (size_t)sys->n, sizeof(int));
-  double **array[] = {&sd->M, &sd->A, &sd->Q, &sd->G};
+  double **array[] = {&sd->M, &sd->Q, &sd->G, &sd->A};
+  const int n_arrays = sys->size[GA_BLOCK_PSI] > 0 ? 4 : 3;
   int complete = sd->pair_place && sd->left_out && sd->left_out_column && sd->is_out && sd->entry_place &&
                  sd->turned_place && sd->diag_place;
-  for (int i = 0; i < 4; i++) complete = (*array[i] = ga__alloc(ctx, entries, sizeof(double))) && complete;
+  for (int i = 0; i < n_arrays; i++)
+    complete = (*array[i] = ga__alloc(ctx, entries, sizeof(double))) && complete;
+  if (n_arrays < 4) sd->A = sd->G;
   int *row = ga__alloc(ctx, most, sizeof *row), *col = ga__alloc(ctx, most, sizeof *col);
   int *place = ga__alloc(ctx, most, sizeof *place);
   ga_status status = complete && row && col && place ? build(sd, kind, row, col, place)
@@ -112,8 +112,9 @@ void ga__saddle_destroy(ga__saddle *sd)
   ga_context *ctx = sd->ctx;
   ga_lu_destroy(&sd->lu);
   ga_sparse_destroy(ctx, &sd->K);
+  if (sd->A != sd->G) ga__free(ctx, sd->A);
   void *const block[] = {
-      sd->entry_place, sd->turned_place, sd->diag_place,      sd->M,        sd->A,     sd->Q, sd->G,
+      sd->entry_place, sd->turned_place, sd->diag_place,      sd->M,        sd->Q,     sd->G,
       sd->pair_place,  sd->left_out,     sd->left_out_column, sd->factored, sd->is_out};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   memset(sd, 0, sizeof *sd);
@@ -155,18 +156,19 @@ static void exclude_redundant(ga__saddle *sd, const ga__null *null)
 static void fill(ga__saddle *sd, int with_forces, const ga__null *null)
 {
   const ga_system *sys = sd->sys;
+  const int nv = sys->nv, *turned = sd->turned_place;
   double *K = sd->K->value;
-  int index;
   ga_sparse_zero(sd->K);
   for (int e = 0; e < sys->n_entries; e++) {
-    if (sd->entry_place[e] < 0) continue;
-    ga_equation_block r = ga__block_of(sys, sys->row[e], &index), c = ga__block_of(sys, sys->col[e], &index);
-    if (constrains(r, c)) {
-      double value = r == GA_BLOCK_LAMBDA ? sd->Q[e] : sd->A[e];
-      K[sd->entry_place[e]] += value;
-      if (!with_forces) K[sd->turned_place[e]] += value;
-    } else if (with_forces || (r == GA_BLOCK_V && c == GA_BLOCK_V)) {
-      K[sd->entry_place[e]] += sd->M[e];
+    const int place = sd->entry_place[e];
+    if (place < 0) continue;
+    if (ga__is_constraint(sys, e)) {
+      const double value = ga__constraint_value(sys, sd->Q, sd->A, e);
+      K[place] += value;
+      if (!with_forces) K[*turned] += value;
+      turned++;
+    } else if (with_forces || (sys->row[e] < nv && sys->col[e] < nv)) {
+      K[place] += sd->M[e];
     }
   }
   for (int i = 0; i < sys->n - sys->start[GA_BLOCK_X]; i++) K[sd->diag_place[i]] += 1.0;
@@ -178,8 +180,9 @@ int ga__vanishing_multiplier(ga__saddle *sd, ga__deriv *w, const ga_point *p)
   const ga_system *sys = sd->sys;
   const ga_error said = sys->ctx->error;
   const int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI];
-  double *one = sd->G;
-  if (sys->n_entries < nl + np) return -1;
+  double *one = sd->factored;
+  if (sd->K->nnz < nl + np) return -1;
+  sd->known = 0;
   ga_point other = *p;
   for (int i = 0; i < nl + np; i++) one[i] = 1.0;
   other.lambda = one, other.psi = one + nl;

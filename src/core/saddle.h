@@ -11,11 +11,12 @@ typedef struct ga__saddle {
   ga_sparse *K;
   ga_lu *lu;
   int *entry_place;          /* [n_entries] place of each entry; -1: not used */
-  int *turned_place;         /* [n_entries] place of the transposed entry, for those of B and A; else -1 */
+  int *turned_place;         /* places of the transposed entries of B and A, in the order of the pattern */
   int *diag_place;           /* [n_x + n_y] */
   double *M;                 /* [n_entries] D with shift_vdot 1: M and −f_λ, −f_ψ, −f_y, −o_... */
-  double *A;                 /* [n_entries] D with shift_v 1: its rows PSI are A */
-  double *Q, *G;             /* rows LAMBDA of Q are B */
+  double *A;                 /* [n_entries] D with shift_v 1: its rows PSI are A; G where there are none */
+  double *Q;                 /* rows LAMBDA are B */
+  double *G;                 /* for arrays that are not asked for */
   int leaves_out;            /* 1: constraints may be excluded, as in ga__set */
   int *pair_place;           /* [n_lambda + n_psi] on the diagonal */
   int n_left_out, *left_out; /* constraints excluded from K, */

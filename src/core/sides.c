@@ -230,18 +230,18 @@ static void add_turn(double *turn, int *n, double s)
  * found. */
 static void find_turned_edge(ga__sides *s, ga_stepper *st, double *t, int *which)
 {
-  const ga__state *n = &st->next, *m = &st->now, *f = &s->state;
-  const double begin = n->scalar[GA__T], h = m->scalar[GA__T] - begin;
+  const ga__state *before = &st->next, *now = &st->now, *f = &s->state;
+  const double begin = before->scalar[GA__T], h = now->scalar[GA__T] - begin;
   double turn[MOST_TURNS];
   int found = 0;
   if (interpolate(s, st, begin + 0.5 * h)) return;
   for (int i = 0; i < s->sys->size[GA_BLOCK_Y]; i++) { /* slopes of the parabola at its ends */
-    const double first = 4.0 * f->y[i] - 3.0 * n->y[i] - m->y[i];
-    const double last = 3.0 * m->y[i] + n->y[i] - 4.0 * f->y[i];
+    const double first = 4.0 * f->y[i] - 3.0 * before->y[i] - now->y[i];
+    const double last = 3.0 * now->y[i] + before->y[i] - 4.0 * f->y[i];
     if (first * last < 0.0) add_turn(turn, &found, first / (first - last));
   }
   for (int i = 0; i < s->sys->nv; i++)
-    if (n->v[i] * m->v[i] < 0.0) add_turn(turn, &found, n->v[i] / (n->v[i] - m->v[i]));
+    if (before->v[i] * now->v[i] < 0.0) add_turn(turn, &found, before->v[i] / (before->v[i] - now->v[i]));
   for (int i = 0; i < found; i++) {
     int other = -1;
     if (!sides_at(s, st, begin + turn[i] * h, &other) || other < 0 || begin + turn[i] * h >= *t) continue;
@@ -352,10 +352,10 @@ int ga__sides_gap(ga__sides *s, ga_stepper *st, double most, double *gap)
 
 /* ---- Steps that end in front of an edge ---- */
 
-#define SHORT_OF 5e-4 /* [-] of the predicted time to an edge: distance of the first step's end before it,   \
-                       */
-#define SHORTER                                                                                              \
-  8.0              /* factor of this distance for the next ones, if iterations pass the edge back and forth */
+/* [-] distance of the first step's end before an edge, relative to the predicted time to the edge */
+#define SHORT_OF 5e-4
+/* factor of this distance for the next steps, if iterations pass the edge back and forth */
+#define SHORTER 8.0
 #define REACH 0.05 /* [-] of a step: distance behind its end within which the edge is sought */
 
 double ga__aim_shorter(ga__sides *s, ga_stepper *st, ga__aim *aim, double h, double dense)

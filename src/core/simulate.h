@@ -32,8 +32,7 @@ struct ga_simulator {
   double *weight;           /* [nv] tolerances of errors of q */
   double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
   double strict_most;       /* the largest of them */
-  double kick_end; /* [s] until when velocities count because of a force found within a step; −DBL_MAX: they
-                      do not */
+  double kick_end; /* [s] end of error control of velocities after a force within a step; −DBL_MAX: none */
   double *since;   /* [n_events] time between the last two occurrences; DBL_MAX: not known */
   ga_state view;   /* of an interpolated state */
   double *backup;  /* of the stepper's state during a restart */

@@ -210,7 +210,7 @@ static int is_noise(ga_simulator *sim, double *err)
   double before = *err;
   int worst = sim->worst;
   if (sim->opts.error != GA_PER_UNIT_STEP) return 0; /* e_q is smooth: it uses no differences of vdot */
-  st->noise_v = ga__noise(st, &st->now).acc * st->size_a;
+  st->noise_v = ga__noise(st, &st->now, ga__stack_begin(&st->scratch)).acc * st->size_a;
   ga_status status = error_ratio(sim, err);
   st->noise_v = 0.0;
   if (!status && *err <= 1.0) return 1;

@@ -209,15 +209,15 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
 static ga_status find_hidden(ga_simulator *sim, double *t)
 {
   const ga_system *sys = sim->st->sys;
-  const ga__state *n = &sim->st->next, *m = &sim->st->now;
+  const ga__state *before = &sim->st->next, *now = &sim->st->now;
   const size_t room = instant_room(sys);
   double *begin_at = sim->hidden + (HIDDEN_DEPTH + 1) * room, *of_step = begin_at + room;
-  const ga_piece step = {{n->scalar[GA__T], m->scalar[GA__T]},
+  const ga_piece step = {{before->scalar[GA__T], now->scalar[GA__T]},
                          {instant_in(sys, of_step), instant_in(sys, of_step + room)},
                          instant_in(sys, of_step + 2 * room)};
   *t = INFINITY;
-  keep_instant(sys, of_step, n);
-  keep_instant(sys, of_step + room, m);
+  keep_instant(sys, of_step, before);
+  keep_instant(sys, of_step + room, now);
   ga_status status = interpolate_instant(sim, step.t[0] + 0.5 * (step.t[1] - step.t[0]), of_step + 2 * room);
   earn_questions(sim);
   const int asks = !status && sim->hidden_credit >= 1.0;

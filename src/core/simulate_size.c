@@ -5,7 +5,8 @@
 #include <math.h>
 
 /* After a step whose iteration needed LABOUR factorisations the next one is not longer, except after HELD
- * such steps in a row, since iterations may be slow at any size. */
+ * such steps in a row, since iterations may be slow at any size. Inner unknowns that are iterates take one
+ * more. */
 enum { LABOUR = 3, HELD = 8 };
 /* After a failure steps are limited to WARY of the failed size for some steps, twice as many each time it
  * fails again, until a step of that size has succeeded. */
@@ -123,7 +124,8 @@ double ga__sim_fit_size(const ga_simulator *sim, double h)
 
 void ga__sim_limit_after_labour(ga_simulator *sim, double h, long matrices)
 {
-  const int holds = matrices >= LABOUR && sim->h_next > h && sim->held < HELD;
+  const int most = LABOUR + sim->st->inner.used;
+  const int holds = matrices >= most && sim->h_next > h && sim->held < HELD;
   sim->held = holds ? sim->held + 1.0 : 0.0;
   if (holds) sim->h_next = h;
 }

@@ -15,7 +15,8 @@ ga_start_opts ga_start_defaults(void)
   return o;
 }
 
-static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
+static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_start_report *r,
+                                   ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
@@ -27,8 +28,8 @@ static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_st
   for (int i = 0; i < sys->nv; i++) st->jerk_v[i] = 0.0;
   for (int i = 0; i < nx; i++) st->jerk_x[i] = 0.0;
   int with_jerk = o->shift_a || perturb;
-  if (with_jerk && (status = ga__start_compute_jerk(st, o->h, o->forward != 0))) return status;
-  if (with_jerk && !st->steps_adapt && (status = ga__start_jerk_change(st, o->h, &r->jerk_change)))
+  if (with_jerk && (status = ga__start_compute_jerk(st, o->h, o->forward != 0, scratch))) return status;
+  if (with_jerk && !st->steps_adapt && (status = ga__start_jerk_change(st, o->h, &r->jerk_change, scratch)))
     return status;
   f->scalar[GA__HAS_JERK] = with_jerk; /* for the error estimate of the first step */
   memcpy(f->vdot_prev, st->jerk_v, (size_t)sys->nv * sizeof(double));
@@ -44,8 +45,9 @@ static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_st
   if (!perturb) return GA_OK;
   ga_start_change c = ga__start_no_change(), ck = ga__start_no_change();
   ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
-  if ((status = ga__start_normal_offset(st, f->scalar[GA__KAPPA_H2], o->h * o->h, st->offset))) return status;
-  status = ga__start_project_velocity(st, &free_opts, st->offset, &c, &ck);
+  status = ga__start_normal_offset(st, f->scalar[GA__KAPPA_H2], o->h * o->h, st->offset, scratch);
+  if (status) return status;
+  status = ga__start_project_velocity(st, &free_opts, st->offset, &c, &ck, scratch);
   r->v_perturbation = c.change;
   return status;
 }
@@ -124,9 +126,9 @@ static void reset_values(ga_stepper *st, double h)
 }
 
 /* Factors the first iteration matrix here, so that steps do not allocate. */
-static ga_status first_factors(ga_stepper *st, double h)
+static ga_status first_factors(ga_stepper *st, double h, ga__scratch scratch)
 {
-  ga_status status = st->family->predict(st, h);
+  ga_status status = st->family->predict(st, h, scratch);
   if (status) return status;
   st->family->trial(st);
   return st->family->prepare(st);
@@ -134,17 +136,18 @@ static ga_status first_factors(ga_stepper *st, double h)
 
 /* Without phi_dot and `rheonomic`, Φ must not depend on t: the same q must give the same Φ, to the last
  * bit. */
-static ga_status refuse_hidden_time(ga_stepper *st, double h)
+static ga_status refuse_hidden_time(ga_stepper *st, double h, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   int nl = sys->size[GA_BLOCK_LAMBDA];
   if (nl == 0 || ga__has(sys, GA__PHI_DOT) || sys->def.rheonomic) return GA_OK;
+  double *phi = ga__take(&scratch, nl), *phi_later = ga__take(&scratch, nl);
   ga_point p = ga__state_point(&st->now), later = p;
   later.t += 0.618 * h;
-  ga_status status = ga__call(sys, GA__PHI, &p, st->scratch);
-  if (!status) status = ga__call(sys, GA__PHI, &later, st->saddle_rhs);
+  ga_status status = ga__call(sys, GA__PHI, &p, phi);
+  if (!status) status = ga__call(sys, GA__PHI, &later, phi_later);
   for (int i = 0; !status && i < nl; i++)
-    if (st->scratch[i] != st->saddle_rhs[i]) {
+    if (phi[i] != phi_later[i]) {
       char name[192];
       ga__describe(sys, GA_BLOCK_LAMBDA, i, name, sizeof name);
       return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_PHI_DEPENDS_ON_TIME,
@@ -166,25 +169,27 @@ static ga_status make_undefined_fatal(ga_stepper *st, ga_status status)
 }
 
 /* From positions on the constraints to a complete state. */
-static ga_status complete_start(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r)
+static ga_status complete_start(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
+                                ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
-  ga_status status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+  ga_status status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic, scratch);
   if (!status) status = ga__start_guess_outputs(st);
-  if (!status) status = ga__start_explain_by_guess(st, ga__start_solve_accelerations(st, &r->acceleration));
+  if (!status)
+    status = ga__start_explain_by_guess(st, ga__start_solve_accelerations(st, &r->acceleration, scratch));
   status = make_undefined_fatal(st, status);
   if (!status) status = ga__method_check_vdot(st);
   if (status) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
-  if ((status = start_auxiliaries(st, opts, r))) return status;
+  if ((status = start_auxiliaries(st, opts, r, scratch))) return status;
   const int has = f->scalar[GA__HAS_JERK] != 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = has ? st->jerk_lambda[i] : 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = has ? st->jerk_psi[i] : 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = has ? st->jerk_y[i] : 0.0;
   st->red.valid = 1;
   if ((status = ga__ready_relations(st)) || st->provisional) return status;
-  return first_factors(st, opts->h);
+  return first_factors(st, opts->h, scratch);
 }
 
 /* Whether plain matrices will be singular. Checked if factors are expensive, since the search for missing
@@ -201,13 +206,14 @@ static ga_status predict_singular(ga_stepper *st, int *yes)
 }
 
 /* Start without regard to redundancy. *doubtful: this may be wrong. */
-static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, int *doubtful)
+static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, int *doubtful,
+                               ga__scratch scratch)
 {
   ga__start_clear_report(r);
   st->red.null.r = st->red.null_b.r = 0;
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
-  ga_status status = make_undefined_fatal(st, ga__start_project_position(st, opts, &r->position));
-  if (!status) status = complete_start(st, opts, r);
+  ga_status status = make_undefined_fatal(st, ga__start_project_position(st, opts, &r->position, scratch));
+  if (!status) status = complete_start(st, opts, r, scratch);
   double rcond = fmin(st->saddle.least_rcond,
                       !st->factors.now.leaves_out && st->factors.now.valid ? st->stats.rcond : 1.0);
   *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
@@ -228,13 +234,13 @@ static ga_status fail_open_assembly(ga_stepper *st, const ga_start_change *c)
 
 /* Refuses redundant constraints that contradict each other: positions were checked before, velocities here.
  */
-static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_report *r)
+static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_report *r, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__state *f = &st->now;
   int index;
   ga__gap positions, rates;
-  ga_status status = ga__gaps_at(st, f, &positions, &rates);
+  ga_status status = ga__gaps_at(st, f, &positions, &rates, scratch);
   if (status) return status;
   r->gap = f->scalar[GA__GAP] = positions.size;
   f->scalar[GA__GAP_V] = rates.size;
@@ -251,12 +257,12 @@ static ga_status check_gap(ga_stepper *st, const ga_start_opts *o, ga_start_repo
 /* A plain start failed or is doubtful (status `plain`): checks whether constraints are redundant where the
  * assembly closes. *yes 0: they are independent there. */
 static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
-                                 ga_status plain, int *yes)
+                                 ga_status plain, int *yes, ga__scratch scratch)
 {
   ga__state *f = &st->now;
   int closed;
   ga__start_clear_report(r);
-  ga_status status = ga__close_positions(st, opts, &r->position, &closed);
+  ga_status status = ga__close_positions(st, opts, &r->position, &closed, scratch);
   *yes = status != GA_OK;
   if (status) return status;
   ga_point p = ga__state_point(f);
@@ -271,7 +277,7 @@ static ga_status start_redundant(ga_stepper *st, const ga_start_opts *opts, ga_s
   if (status || !*yes) return status;
   f->scalar[GA__REDUNDANT] = st->red.null.r;
   ga__null_reduce(&st->red.null, st->sys, f->lambda, f->psi);
-  if (!(status = complete_start(st, opts, r))) status = check_gap(st, opts, r);
+  if (!(status = complete_start(st, opts, r, scratch))) status = check_gap(st, opts, r, scratch);
   return status;
 }
 
@@ -283,7 +289,7 @@ static int has_constraints(const ga_stepper *st)
 /* After a plain start that failed in a way that redundant constraints may explain, or whose matrices are
  * ill-conditioned. */
 static ga_status try_redundant(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, ga_status plain,
-                               int foreseen)
+                               int foreseen, ga__scratch scratch)
 {
   int redundant;
   if (!plain) {
@@ -293,7 +299,7 @@ static ga_status try_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
   }
   const ga_error said = st->ctx->error;
   reset_values(st, opts->h);
-  ga_status status = start_redundant(st, opts, r, plain, &redundant);
+  ga_status status = start_redundant(st, opts, r, plain, &redundant, scratch);
   if (plain && !foreseen &&
       status == GA_RETRY_SINGULAR) { /* redundancy is not the cause: the first error is reported */
     st->ctx->error = said;
@@ -301,7 +307,7 @@ static ga_status try_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
   }
   if (redundant) return status;
   reset_values(st, opts->h); /* the first result was right */
-  return start_plainly(st, opts, r, &redundant);
+  return start_plainly(st, opts, r, &redundant, scratch);
 }
 
 ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
@@ -312,6 +318,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (!opts) return refuse_no_opts(st->ctx, __func__);
   ga_start_report unused, *r = report ? report : &unused;
   int doubtful = 1, foreseen = 0;
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
   ga__start_clear_report(r);
   st->has_state = 0;
   ga__forget_steps(st);
@@ -320,17 +327,18 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   set_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   st->deriv.dt = 0.25 * opts->h;
   st->ctx->starting = GA__STARTING;
-  status = refuse_hidden_time(st, opts->h);
+  status = refuse_hidden_time(st, opts->h, scratch);
   if (!status) status = predict_singular(st, &foreseen);
   if (!status && foreseen)
     status = GA_RETRY_SINGULAR;
   else if (!status)
-    status = start_plainly(st, opts, r, &doubtful);
+    status = start_plainly(st, opts, r, &doubtful, scratch);
   else
     doubtful = 0;
   if (doubtful && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st))
-    status = try_redundant(st, opts, r, status, foreseen);
+    status = try_redundant(st, opts, r, status, foreseen, scratch);
   st->ctx->starting = 0;
+  if (!status) status = ga__stack_check(st->ctx, &st->scratch);
   if (status) return ga__start_make_singular_fatal(st, status);
   st->has_state = st->red.valid = 1;
   ga__state_show(st);
@@ -380,17 +388,17 @@ int ga__nothing_jumps(ga_stepper *st, double t_behind)
               {GA__K, GA_BLOCK_PSI}};
   const double equal = 1e-9;
   const ga_error said = st->ctx->error;
+  ga__scratch scratch = ga__stack_begin(&st->scratch);
+  double *here = ga__take(&scratch, st->sys->n), *there = ga__take(&scratch, st->sys->n);
   ga_point before = ga__state_point(&st->now), behind = before;
   int same = 1;
   behind.t = t_behind;
   for (size_t k = 0; same && k < sizeof list / sizeof *list; k++) {
     const int n = st->sys->size[list[k].block];
     if (n == 0) continue;
-    same = !value_at(st, list[k].which, &before, st->scratch) &&
-           !value_at(st, list[k].which, &behind, st->saddle_rhs);
-    const double most =
-        same ? fmax(ga__max_abs(st->scratch, n, NULL), ga__max_abs(st->saddle_rhs, n, NULL)) : 0.0;
-    for (int i = 0; same && i < n; i++) same = fabs(st->scratch[i] - st->saddle_rhs[i]) <= equal * most;
+    same = !value_at(st, list[k].which, &before, here) && !value_at(st, list[k].which, &behind, there);
+    const double most = same ? fmax(ga__max_abs(here, n, NULL), ga__max_abs(there, n, NULL)) : 0.0;
+    for (int i = 0; same && i < n; i++) same = fabs(here[i] - there[i]) <= equal * most;
   }
   st->ctx->error = said;
   return same;
@@ -398,7 +406,7 @@ int ga__nothing_jumps(ga_stepper *st, double t_behind)
 
 /* Positions and velocities alone, without regard to redundancy. */
 static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int velocities,
-                                  ga_start_report *r)
+                                  ga_start_report *r, ga__scratch scratch)
 {
   ga__start_clear_report(r);
   st->red.null.r = st->red.null_b.r = 0;
@@ -406,20 +414,20 @@ static ga_status assemble_plainly(ga_stepper *st, const ga_start_opts *opts, int
   int foreseen;
   ga_status status = predict_singular(st, &foreseen);
   if (!status && foreseen) return GA_RETRY_SINGULAR;
-  if (!status) status = ga__start_project_position(st, opts, &r->position);
+  if (!status) status = ga__start_project_position(st, opts, &r->position, scratch);
   if (!status && velocities)
-    status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
+    status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic, scratch);
   return status;
 }
 
 /* The same with redundant constraints. */
 static ga_status assemble_redundant(ga_stepper *st, const ga_start_opts *opts, int velocities,
-                                    ga_start_report *r)
+                                    ga_start_report *r, ga__scratch scratch)
 {
   ga__state *f = &st->now;
   int closed;
   ga__start_clear_report(r);
-  ga_status status = ga__close_positions(st, opts, &r->position, &closed);
+  ga_status status = ga__close_positions(st, opts, &r->position, &closed, scratch);
   if (status) return status;
   if (r->position.change > opts->max_change * (1.0 + ga__max_abs(f->q, st->sys->nq, NULL)))
     return ga__start_fail_too_far(st, opts, GA_BLOCK_LAMBDA, &r->position, "positions");
@@ -428,8 +436,8 @@ static ga_status assemble_redundant(ga_stepper *st, const ga_start_opts *opts, i
   ga_point p = ga__state_point(f);
   status = ga__find_relations(st, &p);
   f->scalar[GA__REDUNDANT] = st->red.null.r;
-  if (!status) status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic);
-  return status || st->red.null.r == 0 ? status : check_gap(st, opts, r);
+  if (!status) status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic, scratch);
+  return status || st->red.null.r == 0 ? status : check_gap(st, opts, r, scratch);
 }
 
 ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double t0, double *q, double *v,
@@ -438,6 +446,7 @@ ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double 
   if (!st) return GA_ERR_ARGUMENT;
   if (!opts) return refuse_no_opts(st->ctx, __func__);
   ga_start_report unused, *r = report ? report : &unused;
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
   ga__start_clear_report(r);
   st->has_state = 0;
   ga__forget_steps(st);
@@ -446,14 +455,15 @@ ga_status ga_stepper_assemble(ga_stepper *st, const ga_start_opts *opts, double 
   set_values(st, t0, q, v, NULL, NULL, NULL, opts->h);
   st->deriv.dt = 0.25 * opts->h;
   st->ctx->starting = GA__STARTING;
-  status = assemble_plainly(st, opts, v != NULL, r);
+  status = assemble_plainly(st, opts, v != NULL, r, scratch);
   const int doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT ||
                        (!status && st->saddle.least_rcond < DOUBTFUL);
   if (doubtful && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st)) {
     reset_values(st, opts->h);
-    status = assemble_redundant(st, opts, v != NULL, r);
+    status = assemble_redundant(st, opts, v != NULL, r, scratch);
   }
   st->ctx->starting = 0;
+  if (!status) status = ga__stack_check(st->ctx, &st->scratch);
   if (st->sys->nq > 0) memcpy(q, st->now.q, (size_t)st->sys->nq * sizeof(double));
   if (v && st->sys->nv > 0) memcpy(v, st->now.v, (size_t)st->sys->nv * sizeof(double));
   return ga__start_make_singular_fatal(st, status);

@@ -63,6 +63,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
 {
   if (!st) return GA_ERR_ARGUMENT;
   const ga__family *family = st->family;
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
   ga_status status = check_step(st, h);
   if (!status) status = ga__ready_relations(st); /* which constraints are independent at t */
   if (status) return status;
@@ -76,10 +77,10 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
     const int used = st->red.null.r;
     if ((status = ga__use_relations(st))) return reject_step(st, status);
     /* Prediction: a and w adjusted to h, first values of a₁, λ₁, ψ₁, η, w₁, y₁. */
-    status = family->predict(st, h);
+    status = family->predict(st, h, scratch);
     /* Correction: q₁, v₁, vdot₁ from a₁; residuals there; their increment of the unknowns; until it is small.
      */
-    if (!status) status = ga__newton(st);
+    if (!status) status = ga__newton(st, scratch);
     /* η is free along the relations of B at the beginning of the step alone. */
     if (!status && st->red.null_eta.r == relations_eta)
       ga__null_reduce(&st->red.null_eta, st->sys, st->next.eta, NULL);
@@ -87,11 +88,12 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
     status = ga__check_rank(st, status, used, &again);
   }
   if (!status && again) status = fail_rank(st, h);
-  if (!status) status = ga__settle_multipliers(st);
+  if (!status) status = ga__settle_multipliers(st, scratch);
   if (!status && family->accept) status = family->accept(st);
+  if (!status) status = ga__stack_check(st->ctx, &st->scratch);
   if (status) return reject_step(st, status);
 
-  ga__judge_predictor(st);
+  ga__judge_predictor(st, scratch);
   exchange_states(st);
   st->can_undo = st->red.valid = 1;
   st->stats.steps++;
@@ -141,21 +143,22 @@ static void extrapolate(double *to, const double *from, const double *before, in
 void ga__extrapolate(const ga_stepper *st, double gap, ga__state *to)
 {
   const ga_system *sys = st->sys;
-  const ga__state *n = &st->now;
-  const double h = n->scalar[GA__H_OLD], part = h > 0.0 && gap <= h ? gap / h : 0.0;
-  extrapolate(to->vdot, n->vdot, n->vdot_prev, sys->nv, part);
-  extrapolate(to->xdot, n->xdot, n->xdot_prev, sys->size[GA_BLOCK_X], part);
-  extrapolate(to->lambda, n->lambda, n->lambda_prev, sys->size[GA_BLOCK_LAMBDA], part);
-  extrapolate(to->psi, n->psi, n->psi_prev, sys->size[GA_BLOCK_PSI], part);
-  extrapolate(to->y, n->y, n->y_prev, sys->size[GA_BLOCK_Y], part);
+  const ga__state *now = &st->now;
+  const double h = now->scalar[GA__H_OLD], part = h > 0.0 && gap <= h ? gap / h : 0.0;
+  extrapolate(to->vdot, now->vdot, now->vdot_prev, sys->nv, part);
+  extrapolate(to->xdot, now->xdot, now->xdot_prev, sys->size[GA_BLOCK_X], part);
+  extrapolate(to->lambda, now->lambda, now->lambda_prev, sys->size[GA_BLOCK_LAMBDA], part);
+  extrapolate(to->psi, now->psi, now->psi_prev, sys->size[GA_BLOCK_PSI], part);
+  extrapolate(to->y, now->y, now->y_prev, sys->size[GA_BLOCK_Y], part);
   for (int i = 0; i < sys->nv; i++) { /* ∫ and ∫∫ of vdot, extrapolated linearly */
-    const double change = to->vdot[i] - n->vdot[i];
-    st->exponent[i] = gap * (n->v[i] + gap * (0.5 * n->vdot[i] + change / 6.0));
-    to->v[i] = n->v[i] + gap * (n->vdot[i] + 0.5 * change);
+    const double change = to->vdot[i] - now->vdot[i];
+    st->exponent[i] = gap * (now->v[i] + gap * (0.5 * now->vdot[i] + change / 6.0));
+    to->v[i] = now->v[i] + gap * (now->vdot[i] + 0.5 * change);
   }
-  ga_group_move(sys->group, to->q, n->q, st->exponent);
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) to->x[i] = n->x[i] + 0.5 * gap * (n->xdot[i] + to->xdot[i]);
-  to->scalar[GA__T] = n->scalar[GA__T] + gap;
+  ga_group_move(sys->group, to->q, now->q, st->exponent);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
+    to->x[i] = now->x[i] + 0.5 * gap * (now->xdot[i] + to->xdot[i]);
+  to->scalar[GA__T] = now->scalar[GA__T] + gap;
 }
 
 void ga__step_over_gap(ga_stepper *st, double gap)

@@ -93,7 +93,7 @@ static ga_status state_create(ga_stepper *st, ga__state *f)
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper's state", &f->block, &st->state_length);
 }
 
-/* Work arrays, all in one arena. */
+/* Work arrays, all in one block, and the stack. */
 static ga_status work_create(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -101,54 +101,50 @@ static ga_status work_create(ga_stepper *st)
   size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv;
   size_t n = (size_t)st->factors.n;
   size_t nx = (size_t)sys->size[GA_BLOCK_X], blocks = (size_t)ga_group_blocks_length(sys->group);
-  struct {
-    double **array;
-    size_t length;
-  } part[] = {{&st->jacobian_D, entries},
-              {&st->jacobian_Q, entries},
-              {&st->jacobian_G, entries},
-              {&st->a_n, nv},
-              {&st->w_n, nx},
-              {&st->p, nv},
-              {&st->px, nx},
-              {&st->exponent, nv},
-              {&st->T, blocks},
-              {&st->TA, blocks},
-              {&st->r, n},
-              {&st->scratch, n},
-              {&st->slope, nv},
-              {&st->jerk_v, nv},
-              {&st->jerk_x, nx},
-              {&st->jerk_lambda, nl},
-              {&st->jerk_psi, np},
-              {&st->jerk_y, (size_t)sys->size[GA_BLOCK_Y]},
-              {&st->offset, nl},
-              {&st->saddle_rhs, n},
-              {&st->v_moved, nv},
-              {&st->est_q, nv},
-              {&st->est_v, nv},
-              {&st->est_x, nx},
-              {&st->est_all, nv},
-              {&st->probe_d, nv},
-              {&st->probe_q, (size_t)sys->nq},
-              {&st->probe_u, nv},
-              {&st->probe_y, 2 * (size_t)sys->size[GA_BLOCK_Y]},
-              {&st->probe_f, 2 * nv},
-              {&st->probe_k, 7 * nv},
-              {&st->probe_w, nv},
-              {&st->factors.K_kept[0], ga__factors_room(st)},
-              {&st->begin_q, (size_t)sys->nq},
-              {&st->begin_v, nv},
-              {&st->begin_x, nx},
-              {&st->begin_lambda, nl},
-              {&st->begin_psi, np},
-              {&st->begin_y, (size_t)sys->size[GA_BLOCK_Y]},
-              {&st->scratch_y, (size_t)sys->size[GA_BLOCK_Y]}};
-  size_t total = 0, count = sizeof part / sizeof *part;
-  for (size_t i = 0; i < count; i++) total += part[i].length;
-  ga_status status = ga__arena_create(st->ctx, total, &st->arena);
-  for (size_t i = 0; !status && i < count; i++) *part[i].array = ga__arena_take(&st->arena, part[i].length);
-  return status;
+  size_t inner = (size_t)sys->def.n_inner;
+  const ga__array part[] = {{&st->jacobian_D, entries},
+                            {&st->jacobian_Q, entries},
+                            {&st->jacobian_G, entries},
+                            {&st->a_n, nv},
+                            {&st->w_n, nx},
+                            {&st->p, nv},
+                            {&st->px, nx},
+                            {&st->exponent, nv},
+                            {&st->T, blocks},
+                            {&st->TA, blocks},
+                            {&st->r, n},
+                            {&st->inner.n, inner},
+                            {&st->inner.dn, inner},
+                            {&st->inner.q, inner ? (size_t)sys->nq : 0},
+                            {&st->inner.dq, inner ? nv : 0},
+                            {&st->jerk_v, nv},
+                            {&st->jerk_x, nx},
+                            {&st->jerk_lambda, nl},
+                            {&st->jerk_psi, np},
+                            {&st->jerk_y, (size_t)sys->size[GA_BLOCK_Y]},
+                            {&st->offset, nl},
+                            {&st->v_moved, nv},
+                            {&st->est_q, nv},
+                            {&st->est_v, nv},
+                            {&st->est_x, nx},
+                            {&st->est_all, nv},
+                            {&st->probe_d, nv},
+                            {&st->probe_q, (size_t)sys->nq},
+                            {&st->probe_u, nv},
+                            {&st->probe_y, 2 * (size_t)sys->size[GA_BLOCK_Y]},
+                            {&st->probe_f, 2 * nv},
+                            {&st->probe_k, 7 * nv},
+                            {&st->probe_w, nv},
+                            {&st->factors.K_kept[0], ga__factors_room(st)},
+                            {&st->begin_q, (size_t)sys->nq},
+                            {&st->begin_v, nv},
+                            {&st->begin_x, nx},
+                            {&st->begin_lambda, nl},
+                            {&st->begin_psi, np},
+                            {&st->begin_y, (size_t)sys->size[GA_BLOCK_Y]}};
+  ga_status status = ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &st->work, NULL);
+  const size_t longest = n > (size_t)sys->nq ? n : (size_t)sys->nq;
+  return status ? status : ga__stack_create(st->ctx, GA__SCRATCH_DEPTH, longest, &st->scratch);
 }
 
 static ga_status build(ga_stepper *st)
@@ -207,7 +203,8 @@ void ga_stepper_destroy(ga_stepper **st)
   ga__factors_destroy(s);
   ga__saddle_destroy(&s->saddle);
   ga__deriv_destroy(&s->deriv);
-  ga__arena_destroy(ctx, &s->arena);
+  ga__free(ctx, s->work);
+  ga__stack_destroy(ctx, &s->scratch);
   ga__free(ctx, s->now.block);
   ga__free(ctx, s->next.block);
   ga__system_close(&s->sys);
@@ -364,19 +361,21 @@ ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *p
   if (!st) return GA_ERR_ARGUMENT;
   if (!st->has_state) return ga__refuse_order(st->ctx, __func__, "after ga_stepper_start()");
   const ga_system *sys = st->sys;
+  ga__scratch scratch = ga__stack_begin(&st->scratch);
+  double *residual = ga__take(&scratch, sys->n);
   ga_point p = ga__state_point(&st->now);
   ga_status status;
   if (phi) {
-    if ((status = ga__call(sys, GA__PHI, &p, st->scratch))) return status;
-    *phi = ga__max_abs(st->scratch, sys->size[GA_BLOCK_LAMBDA], NULL);
+    if ((status = ga__call(sys, GA__PHI, &p, residual))) return status;
+    *phi = ga__max_abs(residual, sys->size[GA_BLOCK_LAMBDA], NULL);
   }
   if (phi_dot) {
-    if ((status = ga__phi_dot(&st->deriv, &p, st->scratch))) return status;
-    *phi_dot = ga__max_abs(st->scratch, sys->size[GA_BLOCK_LAMBDA], NULL);
+    if ((status = ga__phi_dot(&st->deriv, &p, residual))) return status;
+    *phi_dot = ga__max_abs(residual, sys->size[GA_BLOCK_LAMBDA], NULL);
   }
   if (k) {
-    if ((status = ga__call(sys, GA__K, &p, st->scratch))) return status;
-    *k = ga__max_abs(st->scratch, sys->size[GA_BLOCK_PSI], NULL);
+    if ((status = ga__call(sys, GA__K, &p, residual))) return status;
+    *k = ga__max_abs(residual, sys->size[GA_BLOCK_PSI], NULL);
   }
   return GA_OK;
 }

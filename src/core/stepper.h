@@ -20,6 +20,15 @@ typedef enum ga__again {
   GA__PASSING    /* behind an edge of the motion, where velocities keep the method's normal part */
 } ga__again;
 
+/* Inner unknowns as iterates of a step (inner.c). */
+typedef struct ga__inner {
+  ga_static_values values; /* for ga_point.statics; .inner NULL: n = n(q) */
+  int judged;              /* 1: at this trial or an earlier one it was decided whether they are iterates */
+  int used;                /* 1: they were iterates in the last step */
+  double *n, *dn;          /* [n_inner] */
+  double *q, *dq;          /* [nq], [nv] of the trial that n belongs to, and the move to the next one */
+} ga__inner;
+
 struct ga_stepper {
   ga_context *ctx;
   const ga_system *sys;
@@ -71,29 +80,31 @@ struct ga_stepper {
   unsigned long motion;                         /* ga_point.motion of the trial; exact family only */
   int renewing;                                 /* 1: the iteration matrix will be made at this trial */
   int swept;                                    /* 1: the Jacobian is that of this trial already */
-  ga__arena arena;                              /* of everything below */
+  double *work;                                 /* holds the arrays below */
   double *jacobian_D, *jacobian_Q, *jacobian_G; /* [n_entries] arrays of the Jacobian computed last */
   double *a_n, *w_n;                            /* a and w adjusted to h */
   double *p, *px;   /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
   double *exponent; /* [nv] hΔq + commutator */
   double *T, *TA;   /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */
   double *r;        /* [n + n_eta] right-hand side, then the increment */
-  double *scratch;  /* [n] work space of one function at a time: who keeps numbers in it calls no other that
-                       uses it */
-  double *slope;    /* [nv] of dense output */
+  ga__inner inner;
   double *jerk_v, *jerk_x;                 /* vddot, xddot of the start and the projections, */
   double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   double *offset;                          /* [n_lambda] h² B r */
-  double
-      *saddle_rhs; /* [n] residuals of all equations: right-hand side of a saddle system, then its solution */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
   ga__again again;
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
   int provisional;     /* 1: the next start only serves to choose h; no step follows */
   ga_status fell_back; /* > 0: the former outputs failed as a guess, and others were used */
   double *begin_y;     /* [n_y] outputs before a restart */
-  double *scratch_y;   /* [n_y] work space */
+
+  ga__stack scratch; /* of arrays that are needed during one call: each of factors.n or nq numbers, if those
+                        are more */
 };
+
+/* Arrays of the stack in use at the same time: in ga_stepper_nearest() three directions, the right-hand side
+ * and two of the gradient. ga_stepper_step() and ga_stepper_start() fail if this is too few. */
+enum { GA__SCRATCH_DEPTH = 6 };
 
 /* -- State (stepper.c) -- */
 void ga__state_copy(ga_stepper *st, ga__state *to, const ga__state *from);
@@ -117,11 +128,16 @@ double ga__kappa(const ga_stepper *st, double h);
 /* Largest values of the trial, for relative errors; once a step. */
 void ga__measure_sizes(ga_stepper *st);
 /* Finds the order of prediction that would have been best for this step; the next one uses it. */
-void ga__judge_predictor(ga_stepper *st);
-ga_status ga__newton(ga_stepper *st);
+void ga__judge_predictor(ga_stepper *st, ga__scratch scratch);
+ga_status ga__newton(ga_stepper *st, ga__scratch scratch);
 /* Effect of the rounding of the equations' terms at a state on the unknowns, by a solution with the
  * factors. */
-ga__measure ga__noise(ga_stepper *st, const ga__state *at);
+ga__measure ga__noise(ga_stepper *st, const ga__state *at, ga__scratch scratch);
+/* Inner unknowns: before the first trial of an iteration, or outside of any; after each trial. (inner.c) */
+void ga__inner_reset(ga_stepper *st);
+ga_status ga__inner_follow(ga_stepper *st);
+/* Where the equations of a step are evaluated: `next`, with inner unknowns if they are iterates. */
+ga_point ga__trial_point(const ga_stepper *st);
 double ga__seconds(const ga_stepper *st); /* [s] clock; 0 unless opts.timing */
 /* After a singular pattern: repeats the error with the name of the unknown instead of a column. Other
  * statuses are returned unchanged. */
@@ -153,9 +169,9 @@ ga_status ga__new_stiffness(ga_stepper *st, double small, double *period);
 void ga__extrapolate_motion(ga_stepper *st, double t, double early, double *q, double *v, double *x);
 /* v := that of the current state with its normal part adjusted to changes d_kappa_h2 of κh² and d_h2 of h².
  */
-ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v);
+ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v, ga__scratch scratch);
 /* Computes vdot, λ, ψ, y and xdot of f at its t, q, v, x; their values are the first guess. */
-ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *change);
+ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *change, ga__scratch scratch);
 /* The next starts are restarts from the current state, until ga__start_first(). */
 void ga__start_again(ga_stepper *st, ga__again again);
 void ga__start_first(ga_stepper *st);
@@ -163,6 +179,6 @@ void ga__start_first(ga_stepper *st);
 int ga__nothing_jumps(ga_stepper *st, double t_behind);
 /* 1: residuals (level 0: Φ, 1: those of velocities, as rows of the whole system) are rounding of q and v. */
 ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, const double *residual,
-                              double *room, int *yes);
+                              int *yes, ga__scratch scratch);
 
 #endif

@@ -38,12 +38,11 @@ struct ga_system {
   unsigned char *in; /* [n_entries] arrays that can be non-zero there, GA_WANT_D, Q, G */
   int *cluster;      /* [nv] bodies of the velocities; NULL: not known */
   int *linked;       /* [nv] representative of the velocities connected by constraints */
-  int *continuum; /* [nv] representative of bodies coupled by M, as nodes of a beam; −1: none; NULL: no such
-                     bodies */
-  int n_b;        /* entries in rows LAMBDA, columns V: those of B and G */
-  int *b_entry;   /* [n_b] which entries these are */
-  int *b_row;     /* [n_b] their rows, counted from LAMBDA's first */
-  int *b_col;     /* [n_b] their columns */
+  int *continuum;    /* [nv] representative of bodies coupled by M, as nodes of a beam; −1, NULL: none */
+  int n_b;           /* entries in rows LAMBDA, columns V: those of B and G */
+  int *b_entry;      /* [n_b] which entries these are */
+  int *b_row;        /* [n_b] their rows, counted from LAMBDA's first */
+  int *b_col;        /* [n_b] their columns */
 };
 
 /* A system opened for one evaluator: it shares the constant arrays, with its own context and work space. */

@@ -1,4 +1,4 @@
-/* Steady turning: relative equilibria, and whether a system is the same from all angles about the axis.
+/* Steady turning: relative equilibria, and whether a system is invariant under rotation about the axis.
  *
  * A relative equilibrium has v = v(q), the velocities of the turning, vdot = Ω̂ v, xdot = 0. Newton's
  * iteration for q, λ, ψ, x, y is that of the linear equations in turning axes (pencil.c) without a rate,
@@ -6,8 +6,8 @@
  *   (A − E Ω̂ − σ E) δz = r,
  *
  * whose rows δq' = 0 say that δv is that of the turning at the new q. The shift σ, small against all modes,
- * makes the matrix regular where the system may turn freely, and then keeps the angle where it is. Where the
- * iteration fails, the speed is raised in steps. */
+ * makes the matrix regular if the system can turn freely, and then keeps the angle. If the iteration fails,
+ * the speed is increased in steps. */
 #include "core/turning.h"
 #include "core/arrays.h"
 #include "core/equilibrium.h"
@@ -15,11 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SHIFT 1e-4      /* σ over the speed */
-#define TOLERANCE 1e-11 /* of the last correction, relative to lengths of the system or 1 rad */
-#define LONGEST_MOVE                                                                                         \
-  0.2                    /* of a correction, likewise: longer ones are shortened, as they may lead anywhere  \
-                          */
+#define SHIFT 1e-4       /* σ over the speed */
+#define TOLERANCE 1e-11  /* of the last correction, relative to lengths of the system or 1 rad */
+#define LONGEST_MOVE 0.2 /* of a correction, likewise: a longer one is scaled down to this */
 #define LEAST_STEP 1e-3  /* of the speed */
 #define SMALL_ANGLE 0.05 /* [rad] between the two times that are compared */
 #define SLIP 1e-6        /* [-] of rates of constraints, relative to the velocities */
@@ -71,7 +69,7 @@ typedef struct solver {
   ga_context *ctx;
   const ga_system *sys;
   const ga_turning *turning;
-  ga_turning scaled; /* at a part of the speed */
+  ga_turning scaled; /* at this fraction of the speed */
   double *value;     /* [n] of it */
   ga_evaluation *ev;
   double t;
@@ -206,7 +204,7 @@ static ga_status apply(solver *s, const ga__pencil *c, const double *d, double l
   return status;
 }
 
-/* At this part of the speed, from s->now. */
+/* The equilibrium at this fraction of the speed, from s->now. */
 static ga_status iterate(solver *s, double part)
 {
   ga__convergence judge = {0};
@@ -232,7 +230,7 @@ static ga_status iterate(solver *s, double part)
   return status ? status : GA_RETRY_NEWTON;
 }
 
-/* All at once, or in steps of the speed. */
+/* At the full speed at once, or in steps of the speed. */
 static ga_status search(solver *s, ga_turning_report *report)
 {
   copy_state(s->sys, &s->kept, &s->now);
@@ -262,7 +260,7 @@ static ga_status search(solver *s, ga_turning_report *report)
   return GA_OK;
 }
 
-/* Drives and rolling must agree with the turning. */
+/* Checks that drives and rolling are compatible with the rotation. */
 static ga_status check_rates(solver *s, ga_turning_report *report)
 {
   const ga_system *sys = s->sys;
@@ -313,9 +311,9 @@ ga_status ga_turning_solve(ga_context *ctx, const ga_system *sys, const ga_turni
   return status;
 }
 
-/* ---- The same from all angles? ---- */
+/* ---- Invariance under rotation ---- */
 
-/* The equations a small angle later, at the turned point; residuals r[n] there. */
+/* The equations after a small angle, at the rotated point; r[n]: their residuals. */
 typedef struct later {
   double h;
   double *q, *move, *v, *vdot, *x, *lambda, *psi, *y, *r, *work, *a, *b, *block;
@@ -358,7 +356,7 @@ static ga_status turn_point(const ga_system *sys, const ga__pencil *now, const g
   return status;
 }
 
-/* Residuals and the pencil at the turned point. */
+/* Residuals and pencil at the rotated point. */
 static ga_status linearise(ga_context *ctx, const ga_system *sys, const ga__pencil *now, double t, later *l)
 {
   const ga_point p = {t + l->h, l->q, l->v, l->vdot, l->lambda, l->psi, l->x, l->y, 0, NULL};
@@ -377,7 +375,7 @@ static void later_destroy(ga_context *ctx, later *l)
   ga__free(ctx, l->block);
 }
 
-/* Largest change of a part of a over its largest number. */
+/* Largest change in a section of `a`, relative to its largest number. */
 static double compare_parts(const ga__pencil *c, const double *a, const double *b)
 {
   double worst = 0.0;
@@ -408,8 +406,8 @@ static ga_status compare_operators(ga__pencil *now, later *l, const double *vect
   return GA_OK;
 }
 
-/* Multipliers and outputs that belong to the turned point, in whose axes they are unknown; *change: the move
- * by which it is off its own equations, over that of the turning. */
+/* Multipliers and outputs at the rotated point, whose values in rotated axes are unknown; *change: the
+ * correction that its equations require, relative to the move of the rotation. */
 static ga_status balance(const ga_system *sys, later *l, double *change)
 {
   const solver rows = {.sys = sys, .r = l->r};

@@ -4,18 +4,19 @@
  *
  *   q₁ = q∘exp(d), d = h z + h²((½−β) a + β ã) + (h²/12)[z, z̃₁]
  *   z̃₁ = z + h((1−γ) a + γ ã),   z₁ = z + h((1−γ) a + γ a₁)
- *   (1−αm) M₁₊α ã  + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ̃, ψ̃) + αf f₀     Φ(q₁) = 0,          k(q₁, z̃₁) = 0
- * (13d,f,h) (1−αm) M₁₊α a₁ + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ₁, ψ₁) + αf f₀    B z₁ + Φ_t = 0,    k(q₁, z₁)
- * = 0      (13e,g,i)
+ *   (13d,f,h)  (1−αm) M₁₊α ã + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ̃, ψ̃) + αf f₀
+ *              Φ(q₁) = 0,   k(q₁, z̃₁) = 0
+ *   (13e,g,i)  (1−αm) M₁₊α a₁ + αm M_α a = (1−αf) f(t₁, q₁, z₁, λ₁, ψ₁) + αf f₀
+ *              B z₁ + Φ_t = 0,   k(q₁, z₁) = 0
  *
  * M₁₊α = M(t + (1+α)h, q∘exp((1+α)h z)), in R^n. Rotations are taken further, by c = (1+α)h or αh along
  *   c z + (c²/2) a + (c²/12)[z, z + c a]
  * since in space M = RJRᵀ follows them: without the last two terms M is off by (c²/2) a + (c³/6)[z, a], of
  * which the second one turns a towards the axis of a top and lets its spin drift by h³|a|²|z|/6 per second.
- * GA_SOI2 is (13), which is (9) without k; GA_HHT_SOI2 takes the
- * difference of the two dynamic equations instead of the first, as (17) does; GA_WEIGHTED has no second set
- * of unknowns (ã = a₁) and keeps Φ and k only: (2.3) where there are none but nonholonomic constraints,
- * HHT-I3 where there are none of these. */
+ * GA_SOI2 is (13), which is (9) without k; GA_HHT_SOI2 takes the difference of the two dynamic equations
+ * instead of the first, as (17) does; GA_WEIGHTED has no second set of unknowns (ã = a₁) and keeps Φ and k
+ * only: (2.3) if all constraints are nonholonomic, HHT-I3 if none is. */
+#include "core/arrays.h"
 #include "core/stepper.h"
 
 #include <float.h>
@@ -41,12 +42,13 @@ typedef struct weighted {
   double *pt;               /* [nv] ã − a; p is a₁ − a in this family */
   double *lambda_t, *psi_t; /* λ̃, ψ̃ */
   double *v_t;              /* [nv] z̃₁ */
+  double *bracket;          /* [nv] [v, z̃₁] of a trial */
   double *f0, *ma_n;        /* [nv] f at the step's beginning; M_α a */
   double *q_mass;           /* [nq] where M₁₊α is evaluated, */
   double *M;                /* [n_entries] and its values over the pattern */
   double *factor;           /* [nv] what M is multiplied by */
   double *zero;             /* [nv] zeros */
-  ga__arena arena;          /* of all these */
+  double *block;            /* holds these */
 } weighted;
 
 static weighted *own(const ga_stepper *st)
@@ -70,7 +72,7 @@ static size_t state_length(const ga_stepper *st)
 
 static void destroy(ga_stepper *st)
 {
-  if (own(st)) ga__arena_destroy(st->ctx, &own(st)->arena);
+  if (own(st)) ga__free(st->ctx, own(st)->block);
   ga__free(st->ctx, st->own);
   st->own = NULL;
 }
@@ -82,24 +84,18 @@ static ga_status create(ga_stepper *st)
                np = (size_t)sys->size[GA_BLOCK_PSI];
   weighted *w = st->own = ga__alloc(st->ctx, 1, sizeof *w);
   if (!w) return ga__no_memory(st->ctx, "a stepper");
-  const struct {
-    double **array;
-    size_t length;
-  } part[] = {{&w->pt, nv},
-              {&w->lambda_t, nl},
-              {&w->psi_t, np},
-              {&w->v_t, nv},
-              {&w->f0, nv},
-              {&w->ma_n, nv},
-              {&w->factor, nv},
-              {&w->zero, nv},
-              {&w->q_mass, (size_t)sys->nq},
-              {&w->M, (size_t)sys->n_entries}};
-  size_t total = 0, count = sizeof part / sizeof *part;
-  for (size_t i = 0; i < count; i++) total += part[i].length;
-  const ga_status status = ga__arena_create(st->ctx, total, &w->arena);
-  for (size_t i = 0; !status && i < count; i++) *part[i].array = ga__arena_take(&w->arena, part[i].length);
-  return status;
+  const ga__array part[] = {{&w->pt, nv},
+                            {&w->lambda_t, nl},
+                            {&w->psi_t, np},
+                            {&w->v_t, nv},
+                            {&w->bracket, nv},
+                            {&w->f0, nv},
+                            {&w->ma_n, nv},
+                            {&w->factor, nv},
+                            {&w->zero, nv},
+                            {&w->q_mass, (size_t)sys->nq},
+                            {&w->M, (size_t)sys->n_entries}};
+  return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &w->block, NULL);
 }
 
 /* ---- Matrices ---- */
@@ -238,13 +234,13 @@ static ga_status mass_at_same_configuration(ga_stepper *st, const double *u, dou
   return ga__call(st->sys, GA__MASS, &p, out);
 }
 
-static ga_status predict(ga_stepper *st, double h)
+static ga_status predict(ga_stepper *st, double h, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const ga__state *f = &st->now;
   const ga_scheme *s = &st->opts.scheme;
   double h_old = f->scalar[GA__H_OLD];
-  ga_status status = ga__begin_velocity(st, h);
+  ga_status status = ga__begin_velocity(st, h, scratch);
   if (status) return status;
   ga__predict(st, h);
   for (int i = 0; i < sys->nv; i++) own(st)->pt[i] = st->p[i] /= s->beta;
@@ -262,47 +258,49 @@ static ga_status predict(ga_stepper *st, double h)
   memcpy(mass_before(st, &st->next), own(st)->ma_n, (size_t)sys->nv * sizeof(double));
   ga__choice *c = &st->factors.now.choice;
   if (c->wait > 0 && --c->wait == 0 && has_reduced(st)) c->form = GA__REDUCED, st->factors.now.valid = 0;
-  return mass_at(st, 1.0 + st->alpha, st->a_n, st->scratch); /* leaves q₁₊α */
+  return mass_at(st, 1.0 + st->alpha, st->a_n, ga__take(&scratch, sys->nv)); /* leaves q₁₊α */
 }
 
 static void trial(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__state *n = &st->now;
-  ga__state *m = &st->next;
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
   const double *pt = variant_of(st)->two_sets ? own(st)->pt : st->p;
   double h = st->h;
   for (int i = 0; i < sys->nv; i++) {
     double a = st->a_n[i];
-    m->v[i] = st->v_n[i] + h * (a + s->gamma * st->p[i]);
-    m->a[i] = a + st->p[i];
-    m->vdot[i] = a + (1.0 - st->alpha) * st->p[i];
+    next->v[i] = st->v_n[i] + h * (a + s->gamma * st->p[i]);
+    next->a[i] = a + st->p[i];
+    next->vdot[i] = a + (1.0 - st->alpha) * st->p[i];
     own(st)->v_t[i] = st->v_n[i] + h * (a + s->gamma * pt[i]);
     st->exponent[i] = h * st->v_n[i] + h * h * (0.5 * a + s->beta * pt[i]);
   }
   if (st->commutes) {
-    ga_group_bracket(sys->group, st->scratch, st->v_n, own(st)->v_t);
-    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * st->scratch[i];
+    ga_group_bracket(sys->group, own(st)->bracket, st->v_n, own(st)->v_t);
+    for (int i = 0; i < sys->nv; i++) st->exponent[i] += h * h / 12.0 * own(st)->bracket[i];
   }
-  ga_group_move(sys->group, m->q, n->q, st->exponent);
+  ga_group_move(sys->group, next->q, now->q, st->exponent);
   ga__trial_states(st);
 }
 
 /* −[(1−αm) M₁₊α u + αm M_α a − (1−αf) f(λ, ψ) − αf f₀] into r */
-static ga_status dynamics(ga_stepper *st, double *r, const double *p, const double *lambda, const double *psi)
+static ga_status dynamics(ga_stepper *st, double *r, const double *p, const double *lambda, const double *psi,
+                          ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
+  double *force = ga__take(&scratch, sys->nv);
   const ga_scheme *s = &st->opts.scheme;
   for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = st->a_n[i] + p[i];
   ga_status status = mass_at_same_configuration(st, own(st)->factor, r);
-  ga_point point = ga__state_point(&st->next);
+  ga_point point = ga__trial_point(st);
   point.lambda = lambda;
   point.psi = psi;
-  if (!status) status = ga__call(sys, GA__FORCE, &point, st->scratch);
+  if (!status) status = ga__call(sys, GA__FORCE, &point, force);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++)
-    r[i] = (1.0 - s->alpha_f) * st->scratch[i] + s->alpha_f * own(st)->f0[i] - (1.0 - s->alpha_m) * r[i] -
+    r[i] = (1.0 - s->alpha_f) * force[i] + s->alpha_f * own(st)->f0[i] - (1.0 - s->alpha_m) * r[i] -
            s->alpha_m * own(st)->ma_n[i];
   return GA_OK;
 }
@@ -355,23 +353,24 @@ static ga_status constraints(ga_stepper *st, double *r, double *rt)
   return status;
 }
 
-static ga_status residual(ga_stepper *st)
+static ga_status residual(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  ga__state *m = &st->next;
+  ga__state *next = &st->next;
   double *r = st->r, *rt = r + sys->n, *x = r + sys->start[GA_BLOCK_X], *y = r + sys->start[GA_BLOCK_Y];
-  ga_point p = ga__state_point(m);
+  ga_point p = ga__state_point(next);
   st->stats.residuals++;
-  ga_status status = dynamics(st, r, st->p, m->lambda, m->psi);
+  ga_status status = dynamics(st, r, st->p, next->lambda, next->psi, scratch);
   if (!status && variant_of(st)->two_sets)
-    status = variant_of(st)->by_difference ? dynamics_by_difference(st, rt, r)
-                                           : dynamics(st, rt, own(st)->pt, own(st)->lambda_t, own(st)->psi_t);
+    status = variant_of(st)->by_difference
+                 ? dynamics_by_difference(st, rt, r)
+                 : dynamics(st, rt, own(st)->pt, own(st)->lambda_t, own(st)->psi_t, scratch);
   if (!status) status = constraints(st, r, rt);
   if (!status) status = ga__call(sys, GA__STATE, &p, x);
   if (!status) status = ga__call(sys, GA__OUTPUT, &p, y);
   if (status) return status;
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = st->h * (x[i] - m->xdot[i]);
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] -= m->y[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) x[i] = st->h * (x[i] - next->xdot[i]);
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) y[i] -= next->y[i];
   return GA_OK;
 }
 
@@ -380,7 +379,7 @@ static ga_status evaluate(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  ga_point p = ga__state_point(&st->next), pm = ga__state_point(&st->now);
+  ga_point p = ga__trial_point(st), pm = ga__state_point(&st->now);
   p.vdot = own(st)->zero;
   pm.t += (1.0 + st->alpha) * st->h;
   pm.q = own(st)->q_mass;
@@ -533,14 +532,15 @@ static void correct_q(const ga_stepper *st, double *e)
 
 /* out += factor M(t, q) u */
 static ga_status add_mass(ga_stepper *st, double *out, double factor, double t, const double *q,
-                          const double *u)
+                          const double *u, ga__scratch scratch)
 {
+  double *product = ga__take(&scratch, st->sys->nv);
   ga_point p = ga__state_point(&st->now);
   p.t = t;
   p.q = q;
   p.vdot = u;
-  ga_status status = ga__call(st->sys, GA__MASS, &p, st->scratch);
-  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * st->scratch[i];
+  ga_status status = ga__call(st->sys, GA__MASS, &p, product);
+  for (int i = 0; !status && i < st->sys->nv; i++) out[i] += factor * product[i];
   return status;
 }
 
@@ -558,29 +558,30 @@ static void without_rotations(const ga_stepper *st, double *d)
  *   M⁻¹(F + c h² F'' + d h² (D_q M · vdot) vdot) at t + αh,   c = Δ(αm − ½ − Δ/2),
  *   d = ½(1−αm)(1+Δ)² + ½αm Δ², or ½(1+Δ)² with GA_MASS_PREVIOUS
  * so that with M not constant force += c h³ (F'' − M D²vdot) + d h³ (D_q M · vdot) vdot. */
-static ga_status error_force(ga_stepper *st, double *force)
+static ga_status error_force(ga_stepper *st, double *force, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const ga_scheme *s = &st->opts.scheme;
-  const ga__state *n = &st->next, *m = &st->now;
-  double h = m->scalar[GA__H_OLD], h_prev = n->scalar[GA__H_OLD], t = n->scalar[GA__T], t1 = m->scalar[GA__T];
+  const ga__state *before = &st->next, *now = &st->now;
+  double h = now->scalar[GA__H_OLD], h_prev = before->scalar[GA__H_OLD], t = before->scalar[GA__T],
+         t1 = now->scalar[GA__T];
   double D = st->alpha, c = D * (s->alpha_m - 0.5 - 0.5 * D), one = 0.5 * (1.0 + D) * (1.0 + D);
   double d =
       st->opts.mass_alpha == GA_MASS_PREVIOUS ? one : (1.0 - s->alpha_m) * one + 0.5 * s->alpha_m * D * D;
   double w = -2.0 * c * h * h / h_prev, w_prev = 2.0 * c * h * h * h / (h_prev * (h + h_prev));
   if (!(h_prev > 0.0)) return GA_OK;
-  ga_status status = add_mass(st, force, w, t, n->q, n->vdot);
-  if (!status) status = add_mass(st, force, -w, t1, m->q, n->vdot);
+  ga_status status = add_mass(st, force, w, t, before->q, before->vdot, scratch);
+  if (!status) status = add_mass(st, force, -w, t1, now->q, before->vdot, scratch);
   for (int i = 0; i < sys->nv; i++)
-    own(st)->factor[i] = -h_prev * n->v[i] + 0.5 * h_prev * h_prev * n->vdot[i];
-  ga_group_move(sys->group, own(st)->q_mass, n->q, own(st)->factor);
-  if (!status) status = add_mass(st, force, w_prev, t - h_prev, own(st)->q_mass, n->vdot_prev);
-  if (!status) status = add_mass(st, force, -w_prev, t1, m->q, n->vdot_prev);
-  for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = h * h * m->vdot[i];
+    own(st)->factor[i] = -h_prev * before->v[i] + 0.5 * h_prev * h_prev * before->vdot[i];
+  ga_group_move(sys->group, own(st)->q_mass, before->q, own(st)->factor);
+  if (!status) status = add_mass(st, force, w_prev, t - h_prev, own(st)->q_mass, before->vdot_prev, scratch);
+  if (!status) status = add_mass(st, force, -w_prev, t1, now->q, before->vdot_prev, scratch);
+  for (int i = 0; i < sys->nv; i++) own(st)->factor[i] = h * h * now->vdot[i];
   without_rotations(st, own(st)->factor);
-  ga_group_move(sys->group, own(st)->q_mass, m->q, own(st)->factor);
-  if (!status) status = add_mass(st, force, d * h, t1, own(st)->q_mass, m->vdot);
-  return status ? status : add_mass(st, force, -d * h, t1, m->q, m->vdot);
+  ga_group_move(sys->group, own(st)->q_mass, now->q, own(st)->factor);
+  if (!status) status = add_mass(st, force, d * h, t1, own(st)->q_mass, now->vdot, scratch);
+  return status ? status : add_mass(st, force, -d * h, t1, now->q, now->vdot, scratch);
 }
 
 static double mass_factor(const ga_stepper *st)
@@ -597,9 +598,9 @@ static int position_rows(const ga_stepper *st)
 }
 
 /* Errors of x are not known in this family. */
-static ga_status solve_error(ga_stepper *st, double *e)
+static ga_status solve_error(ga_stepper *st, double *residual, double *e)
 {
-  return ga__solve_error_at(st, is_reduced(st) ? 0 : position_rows(st), 0, e);
+  return ga__solve_error_at(st, residual, is_reduced(st) ? 0 : position_rows(st), 0, e);
 }
 
 static const ga__family WEIGHTED = {.state_length = state_length,

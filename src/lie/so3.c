@@ -11,10 +11,13 @@
  * difference of terms near 0.4 that is 0.055 at f = 2. */
 #define SERIES_X 4.0
 
-/* Stumpff's functions c_k(x) = Σ_j (−x)^j / (k+2j)! obey c_k = 1/k! − x c_{k+2}, and a = c_1, b = c_2, c =
- * c_3, b' = (c_1 − 2 c_2)/x = 2 c_4 − c_3,   c' = (c_2 − 3 c_3)/x = 3 c_5 − c_4 so that two series do for
- * all. The first term left out is 4e-17 of c_4 at SERIES_X; up to SMALL_X, where steps of a simulation are,
- * half the terms do as well, and three up to TINY_X, where the fourth is 7e-18 of c_4. */
+/* Stumpff's functions c_k(x) = Σ_j (−x)^j / (k+2j)! satisfy c_k = 1/k! − x c_{k+2}, and
+ *
+ *   a = c_1,   b = c_2,   c = c_3,   b' = (c_1 − 2 c_2)/x = 2 c_4 − c_3,   c' = (c_2 − 3 c_3)/x = 3 c_5 − c_4
+ *
+ * so two series are enough. The first omitted term is 4e-17 of c_4 at SERIES_X. Up to SMALL_X, the range of
+ * steps of a simulation, half of the terms are enough, and three up to TINY_X, where the fourth is 7e-18 of
+ * c_4. */
 #define SMALL_X 0.01
 #define TINY_X 1e-4
 static void trig_series(ga__trig *t, double x)

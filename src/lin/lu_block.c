@@ -35,7 +35,7 @@
 #include <string.h>
 
 enum { REST = 50 };
-enum { FEW_NUMBERS = 1000000 }; /* larger factors are allocated at their first use */
+enum { FEW_NUMBERS = 1000000 }; /* larger factors, and KLU for them, are created at their first use */
 enum { LINE = 8 };              /* numbers in a line of the cache */
 /* [-] larger scaled entries of L21 would amplify rounding; larger pivots show that the scaling is out of
  * date and could make a zero pivot look non-zero. */
@@ -73,7 +73,8 @@ typedef struct blocks {
   factor_history marked;
   int scale_marked; /* 1: marked_R, marked_C hold R and C of the mark */
   double *marked_R, *marked_C;
-  ga_lu klu;
+  ga_lu klu;          /* data NULL: not created yet, */
+  int *klu_P, *klu_Q; /* [n] and the order for it */
 } blocks;
 
 static void block_destroy(ga_lu *lu)
@@ -81,9 +82,9 @@ static void block_destroy(ga_lu *lu)
   blocks *b = lu->data;
   ga__fronts_destroy(lu->ctx, &b->plan);
   if (b->klu.data) b->klu.backend->destroy(&b->klu);
-  void *const array[] = {b->factors, b->off_value, b->room,    b->row,      b->panel,   b->stack,
-                         b->waiting, b->taken,     b->inverse, b->pivot,    b->x,       b->local,
-                         b->R,       b->C,         b->over,    b->marked_R, b->marked_C};
+  void *const array[] = {b->factors, b->off_value, b->room,     b->row,   b->panel, b->stack, b->waiting,
+                         b->taken,   b->inverse,   b->pivot,    b->x,     b->local, b->R,     b->C,
+                         b->over,    b->marked_R,  b->marked_C, b->klu_P, b->klu_Q};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
   ga__free(lu->ctx, b);
   lu->data = NULL;
@@ -128,15 +129,37 @@ static int n_fill(const blocks *b)
   return b->plan.n_fill < INT_MAX ? (int)b->plan.n_fill : INT_MAX;
 }
 
+static ga_status create_klu(ga_lu *lu, const ga__order *order)
+{
+  blocks *b = lu->data;
+  b->klu = (ga_lu){.ctx = lu->ctx, .A = lu->A, .backend = &ga__lu_klu, .order = order};
+  const ga_status status = b->klu.backend->create(&b->klu);
+  b->klu.order = NULL;
+  if (status && b->klu.data) b->klu.backend->destroy(&b->klu);
+  if (!status && b->marking) b->klu.backend->mark(&b->klu);
+  return status;
+}
+
+static ga_status keep_order(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const size_t n = (size_t)lu->A->cols;
+  b->klu_P = ga__alloc(lu->ctx, n, sizeof *b->klu_P);
+  b->klu_Q = ga__alloc(lu->ctx, n, sizeof *b->klu_Q);
+  if (!b->klu_P || !b->klu_Q) return ga__no_memory(lu->ctx, "sparse LU factors");
+  memcpy(b->klu_P, lu->order->P, n * sizeof *b->klu_P);
+  memcpy(b->klu_Q, lu->order->Q, n * sizeof *b->klu_Q);
+  return GA_OK;
+}
+
 static ga_status block_create(ga_lu *lu)
 {
   blocks *b = lu->data = ga__alloc(lu->ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(lu->ctx, "sparse LU factors");
-  b->klu = (ga_lu){.ctx = lu->ctx, .A = lu->A, .backend = &ga__lu_klu, .order = lu->order};
-  ga_status status = b->klu.backend->create(&b->klu);
-  b->klu.order = NULL;
-  if (!status) status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
-  if (!status && b->plan.n_factors <= FEW_NUMBERS) status = allocate_factors(lu);
+  ga_status status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
+  const int few = b->plan.n_factors <= FEW_NUMBERS;
+  if (!status) status = few ? create_klu(lu, lu->order) : keep_order(lu);
+  if (!status && few) status = allocate_factors(lu);
   lu->info.n_fill = n_fill(b);
   return status;
 }
@@ -468,9 +491,12 @@ static uint64_t checksum(const ga_sparse *A)
 static ga_status factor_by_klu(ga_lu *lu, uint64_t seen)
 {
   blocks *b = lu->data;
+  const ga__order order = {.P = b->klu_P, .Q = b->klu_Q};
+  ga_status status = b->klu.data ? GA_OK : create_klu(lu, &order);
+  if (status) return status;
   b->by_klu = 1;
   b->now.seen = seen;
-  const ga_status status = b->klu.backend->factor(&b->klu);
+  status = b->klu.backend->factor(&b->klu);
   b->now.searched = !status;
   const long n_solve = lu->info.n_solve, n_factor = lu->info.n_factor, n_refactor = lu->info.n_refactor;
   lu->info = b->klu.info;
@@ -698,7 +724,7 @@ static void block_mark(ga_lu *lu)
   b->marking = 1;
   b->marked = b->now;
   b->scale_marked = 0;
-  b->klu.backend->mark(&b->klu);
+  if (b->klu.data) b->klu.backend->mark(&b->klu);
 }
 
 /* KLU returns to its marked pivots; if it had none, those found since, and factors made by them, are
@@ -713,7 +739,7 @@ static void block_rollback(ga_lu *lu)
     memcpy(b->C, b->marked_C, bytes);
     b->scale_marked = 0;
   }
-  b->klu.backend->rollback(&b->klu);
+  if (b->klu.data) b->klu.backend->rollback(&b->klu);
   if (b->now.searched && !b->marked.searched) {
     b->klu.backend->forget(&b->klu);
     b->klu.backend->mark(&b->klu);
@@ -727,7 +753,7 @@ static void block_forget(ga_lu *lu)
   blocks *b = lu->data;
   b->now = (factor_history){0};
   b->marking = b->scale_marked = 0;
-  b->klu.backend->forget(&b->klu);
+  if (b->klu.data) b->klu.backend->forget(&b->klu);
 }
 
 const ga__lu_backend ga__lu_block = {.create = block_create,

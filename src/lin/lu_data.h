@@ -20,7 +20,6 @@ typedef struct ga__lu_klu_data {
   double *inverse;      /* [n] reciprocals of the pivots */
   double *x;            /* [n] a right-hand side in the order of the pivots */
   double *R;            /* [n] */
-  double *scale;        /* [nnz] R by entries */
   double *value;        /* [nnz] R A */
   int marking;          /* 1: the pivots of the mark must be kept: */
   int none_marked;      /* 1: there were none at the mark */

@@ -26,8 +26,7 @@ static void sparse_destroy(ga_lu *lu)
   klu_free_numeric(&s->numeric, &s->common);
   klu_free_numeric(&s->marked, &s->common);
   klu_free_symbolic(&s->symbolic, &s->common);
-  double *const block[] = {s->found, s->inverse,      s->x,       s->R, s->scale,
-                           s->value, s->marked_found, s->marked_R};
+  double *const block[] = {s->found, s->inverse, s->x, s->R, s->value, s->marked_found, s->marked_R};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(lu->ctx, block[i]);
   ga__free(lu->ctx, s);
   lu->data = NULL;
@@ -56,13 +55,11 @@ static ga_status sparse_create(ga_lu *lu)
   s->col_start = (int *)lu->A->col_start;
   s->row = (int *)lu->A->row;
   double **const per_row[] = {&s->found, &s->inverse, &s->x, &s->R, &s->marked_found, &s->marked_R};
-  double **const per_entry[] = {&s->scale, &s->value};
   for (size_t i = 0; i < sizeof per_row / sizeof *per_row; i++)
     if (!(*per_row[i] = ga__alloc(lu->ctx, (size_t)lu->A->cols, sizeof(double))))
       return ga__no_memory(lu->ctx, "sparse LU factors");
-  for (size_t i = 0; i < sizeof per_entry / sizeof *per_entry; i++)
-    if (!(*per_entry[i] = ga__alloc(lu->ctx, (size_t)lu->A->nnz, sizeof(double))))
-      return ga__no_memory(lu->ctx, "sparse LU factors");
+  if (!(s->value = ga__alloc(lu->ctx, (size_t)lu->A->nnz, sizeof(double))))
+    return ga__no_memory(lu->ctx, "sparse LU factors");
   s->symbolic = order ? klu_analyze_given(lu->A->cols, s->col_start, s->row, order->P, order->Q, &s->common)
                       : klu_analyze(lu->A->cols, s->col_start, s->row, &s->common);
   if (!s->symbolic) return fail_in_klu(lu, "the analysis of a sparse matrix");
@@ -73,13 +70,6 @@ static ga_status sparse_create(ga_lu *lu)
 }
 
 /* ---- Scaling ---- */
-
-static void set_scale(const ga_lu *lu)
-{
-  ga__lu_klu_data *s = lu->data;
-  const ga_sparse *A = lu->A;
-  for (int p = 0; p < A->nnz; p++) s->scale[p] = s->R[A->row[p]];
-}
 
 static void find_scale(ga_lu *lu)
 {
@@ -92,15 +82,15 @@ static void find_scale(ga_lu *lu)
     frexp(s->R[i], &exponent);
     s->R[i] = ldexp(1, exponent > -1000 ? -exponent : 1000);
   }
-  set_scale(lu);
 }
 
 static void scale_values(ga_lu *lu)
 {
   ga__lu_klu_data *s = lu->data;
-  const double *from = lu->A->value, *scale = s->scale;
-  double *to = s->value;
-  for (int p = 0; p < lu->A->nnz; p++) to[p] = scale[p] * from[p];
+  const double *restrict from = lu->A->value, *restrict R = s->R;
+  const int *restrict row = lu->A->row;
+  double *restrict to = s->value;
+  for (int p = 0; p < lu->A->nnz; p++) to[p] = R[row[p]] * from[p];
 }
 
 /* The largest entry of a column of R A. */
@@ -352,7 +342,6 @@ static void sparse_rollback(ga_lu *lu)
   s->numeric = s->marked;
   s->marked = NULL;
   memcpy(s->R, s->marked_R, bytes);
-  set_scale(lu);
   set_inverse(s);
 }
 

@@ -42,13 +42,14 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
   return GA_OK;
 }
 
-static ga_status residual(ga_stepper *st)
+static ga_status residual(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   const int *size = sys->size, *start = sys->start;
   const double h = st->h;
-  double *r = st->r, *x = r + start[GA_BLOCK_X], *y = r + start[GA_BLOCK_Y], *rate = st->saddle_rhs;
-  const ga_status status = ga__exact_evaluate(st, WANTED, rate);
+  double *r = st->r, *x = r + start[GA_BLOCK_X], *y = r + start[GA_BLOCK_Y],
+         *rate = ga__take(&scratch, size[GA_BLOCK_LAMBDA]);
+  const ga_status status = ga__exact_evaluate(st, WANTED, rate, scratch);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) r[i] *= -h;
   for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) r[start[GA_BLOCK_LAMBDA] + i] = -rate[i];
@@ -73,11 +74,11 @@ static void noise(const ga_stepper *st, const double *terms, double *out)
 }
 
 /* Positions between the ends of a step are off Φ = 0 as at the ends: that is no error of the step. */
-static ga_status solve_error(ga_stepper *st, double *e)
+static ga_status solve_error(ga_stepper *st, double *residual, double *e)
 {
   const ga_system *sys = st->sys;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) st->saddle_rhs[sys->start[GA_BLOCK_LAMBDA] + i] = 0.0;
-  return ga__solve_error_at(st, 0, 1, e);
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) residual[sys->start[GA_BLOCK_LAMBDA] + i] = 0.0;
+  return ga__solve_error_at(st, residual, 0, 1, e);
 }
 
 static const ga__family INDEX2 = {.predict = ga__exact_predict,

@@ -16,11 +16,12 @@ enum { LIN_DOF_MOST = 16 };
 
 typedef struct lin_bodies {
   int n_bodies, n_joints;
-  int n_states; /* unknowns of their own, with an entry on the diagonal; the even ones act on the body that
-                        acts on them, the last third know no body */
-  int second;   /* 1: a second set of multipliers, which makes the matrix block triangular */
-  int springs;  /* 1: bodies that share a joint are coupled in M too, 2: one way only */
-  double wild;  /* how far constraints are from unit ones; from about 0.5 on they grow dependent */
+  /* Further unknowns, with an entry on the diagonal; the even ones act on the body that acts on them, the
+   * last third are coupled to no body. */
+  int n_states;
+  int second;  /* 1: a second set of multipliers, which makes the matrix block triangular */
+  int springs; /* 1: bodies that share a joint are coupled in M too, 2: one way only */
+  double wild; /* how far constraints are from unit ones; from about 0.5 on they grow dependent */
   double mass_unit, length_unit; /* 0: 1 */
   double orders; /* masses from 10^-orders to 10^orders, lengths from 10^(-2/3 orders) to 10^(1/3 orders) */
   int *dof;      /* [n_bodies] */

@@ -1,9 +1,12 @@
-/* The base layer: status texts, context, allocation, errors, log, arena. */
+/* The base layer: status texts, context, allocation, errors, log, stack of work arrays. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "base/base_impl.h"
 #include "base/sentence.h"
@@ -446,54 +449,96 @@ static void test_alloc_failure_comes_back_as_null(void **state)
   assert_int_equal(h.live, 0);
 }
 
-static void test_arena_is_a_stack(void **state)
+static int is_forbidden(const double *a)
+{
+#if defined(__SANITIZE_ADDRESS__)
+  return __asan_address_is_poisoned(a);
+#else
+  (void)a;
+  return 1;
+#endif
+}
+
+/* An array that is free again when this returns. */
+static double *take_one(ga__scratch scratch)
+{
+  double *a = ga__take(&scratch, 4);
+  for (int i = 0; i < 4; i++) a[i] = -1.0;
+  return a;
+}
+
+static void arrays_of_a_call_are_free_after_it(void **state)
 {
   heap h = {0};
   ga_context *ctx = context_on(&h);
-  ga__arena arena;
-  double *a, *b, *c;
-  size_t mark;
+  ga__stack stack;
   (void)state;
-  assert_int_equal(ga__arena_create(ctx, 10, &arena), GA_OK);
-  a = ga__arena_take(&arena, 4);
-  assert_non_null(a);
-  for (int i = 0; i < 4; i++) assert_true(a[i] == 0.0);
-  mark = ga__arena_mark(&arena);
-  b = ga__arena_take(&arena, 5);
-  assert_ptr_equal(b, a + 4);
-  assert_null(ga__arena_take(&arena, 2));
-  assert_null(ga__arena_take(&arena, SIZE_MAX));
-  c = ga__arena_take(&arena, 1); /* a refusal takes nothing */
-  assert_ptr_equal(c, a + 9);
-  assert_non_null(ga__arena_take(&arena, 0));
-  ga__arena_release(&arena, mark);
-  assert_ptr_equal(ga__arena_take(&arena, 6), b);
-  assert_int_equal(h.requests, 2); /* context and arena: take never allocates */
-  ga__arena_destroy(ctx, &arena);
-  assert_null(arena.base);
-  assert_int_equal(arena.size, 0);
-  assert_int_equal(arena.used, 0);
-  ga__arena_destroy(ctx, &arena);
+  assert_int_equal(ga__stack_create(ctx, 3, 4, &stack), GA_OK);
+  ga__scratch scratch = ga__stack_begin(&stack);
+  double *a = ga__take(&scratch, 4);
+  assert_true(a == stack.base);
+  assert_true(is_forbidden(a + 5)); /* and a[4] may be read, but not written */
+  for (int i = 0; i < 4; i++) a[i] = i;
+  double *within = take_one(scratch), *again = take_one(scratch);
+  assert_ptr_equal(within, again);
+  double *b = ga__take(&scratch, 2);
+  assert_ptr_equal(b, within); /* what the calls had taken is free */
+  assert_true(is_forbidden(b + 3));
+  double *c = ga__take(&scratch, 0);
+  assert_true(c - b >= 4 && b - a >= 4);
+  for (int i = 0; i < 4; i++) assert_true(a[i] == i);
+  scratch = ga__stack_begin(&stack);
+  assert_true(is_forbidden(a) && is_forbidden(b));
+  assert_int_equal(stack.peak, 3);
+  assert_int_equal(ga__stack_check(ctx, &stack), GA_OK);
+  assert_int_equal(h.requests, 2); /* context and stack: take never allocates */
+  ga__stack_destroy(ctx, &stack);
+  assert_null(stack.base);
+  ga__stack_destroy(ctx, &stack);
   assert_int_equal(h.live, 1);
   ga_context_destroy(&ctx);
 }
 
-static void test_arena_without_memory(void **state)
+/* Beyond the depth nothing outside of the stack is written, and the check fails from then on. */
+static void a_stack_too_small_is_an_error(void **state)
 {
-  static const size_t sizes[] = {10, SIZE_MAX / 2};
+  heap h = {0};
+  ga_context *ctx = context_on(&h);
+  ga__stack stack;
   (void)state;
-  for (int i = 0; i < 2; i++) {
+  assert_int_equal(ga__stack_create(ctx, 2, 4, &stack), GA_OK);
+  ga__scratch scratch = ga__stack_begin(&stack);
+  assert_null(ga__take(&scratch, 5));
+  assert_null(ga__take(&scratch, -1));
+  assert_int_equal(stack.peak, 0);
+  double *a = ga__take(&scratch, 4), *b = ga__take(&scratch, 4);
+  assert_int_equal(ga__stack_check(ctx, &stack), GA_OK);
+  for (int i = 0; i < 3; i++) assert_ptr_equal(ga__take(&scratch, 4), b);
+  assert_ptr_not_equal(a, b);
+  assert_int_equal(ga__stack_check(ctx, &stack), GA_ERR_MEMORY);
+  assert_int_equal(ga_context_error(ctx)->reason, GA_REASON_MEMORY);
+  scratch = ga__stack_begin(&stack);
+  assert_int_equal(ga__stack_check(ctx, &stack), GA_ERR_MEMORY);
+  ga__stack_destroy(ctx, &stack);
+  ga_context_destroy(&ctx);
+  assert_int_equal(h.live, 0);
+}
+
+static void a_stack_without_memory(void **state)
+{
+  static const size_t lengths[] = {10, SIZE_MAX / 2, SIZE_MAX};
+  (void)state;
+  for (int i = 0; i < 3; i++) {
     heap h = {.fail_at = 2};
     ga_context *ctx = context_on(&h);
-    ga__arena arena = {.base = NULL, .size = 99, .used = 99};
-    assert_int_equal(ga__arena_create(ctx, sizes[i], &arena), GA_ERR_MEMORY);
+    ga__stack stack = {.base = NULL, .depth = 99, .length = 99};
+    assert_int_equal(ga__stack_create(ctx, 5, lengths[i], &stack), GA_ERR_MEMORY);
     assert_int_equal(ga_context_error(ctx)->status, GA_ERR_MEMORY);
     assert_int_equal(ga_context_error(ctx)->reason, GA_REASON_MEMORY);
     assert_string_equal(ga_context_error(ctx)->name, "work space");
-    assert_true(ga_context_error(ctx)->number[0].value == (double)sizes[i]);
-    assert_null(arena.base);
-    assert_null(ga__arena_take(&arena, 1));
-    ga__arena_destroy(ctx, &arena);
+    assert_true(ga_context_error(ctx)->number[0].value == 5.0 * (double)lengths[i]);
+    assert_null(stack.base);
+    ga__stack_destroy(ctx, &stack);
     ga_context_destroy(&ctx);
     assert_int_equal(h.live, 0);
   }
@@ -553,8 +598,9 @@ int main(void)
       cmocka_unit_test(test_alloc_of_nothing_is_a_block),
       cmocka_unit_test(test_alloc_refuses_an_overflow),
       cmocka_unit_test(test_alloc_failure_comes_back_as_null),
-      cmocka_unit_test(test_arena_is_a_stack),
-      cmocka_unit_test(test_arena_without_memory),
+      cmocka_unit_test(arrays_of_a_call_are_free_after_it),
+      cmocka_unit_test(a_stack_too_small_is_an_error),
+      cmocka_unit_test(a_stack_without_memory),
       cmocka_unit_test(long_arrays_are_seen_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

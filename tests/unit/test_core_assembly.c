@@ -182,7 +182,7 @@ static void matrix_is_the_derivative(void **state)
       rig_start(&r, h);
       rig_steps(&r, h, 2);
       h *= 0.7; /* so that a and w are adjusted */
-      assert_status(r.ctx, r.st->family->predict(r.st, h), GA_OK);
+      assert_status(r.ctx, r.st->family->predict(r.st, h, ga__stack_begin(&r.st->scratch)), GA_OK);
       disturb(r.st, &random);
       ga__exact_trial(r.st);
       assert_status(r.ctx, r.st->family->prepare(r.st), GA_OK);

@@ -1,4 +1,4 @@
-/* The simulator and what happens between the ends of its steps: breaks that the system or the caller tells,
+/* The simulator and what happens between the ends of its steps: breaks that the system or the caller reports,
  * and forces that act within a step only. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
  * at 1 m/s. */
 typedef struct cart {
   double from, to, F;
-  int place, hides; /* hides: the system tells of places */
-  int told;         /* 1: it tells its breaks */
+  int place, hides; /* hides: the system reports places */
+  int reports;      /* 1: it reports its breaks */
   int fails;        /* the call of next_break that fails; 0: none */
   int calls;
   int kinks_only; /* 1: breaks without restarts */
@@ -127,7 +127,7 @@ static void open_bench(bench *b)
   ga_stepper_opts opts = ga_stepper_defaults();
   def.n_factors = 1, def.factors = &line, def.n_y = 2, def.user = &b->c;
   def.mass = mass, def.force = force, def.output = output;
-  if (b->c.told) def.next_break = next_break;
+  if (b->c.reports) def.next_break = next_break;
   if (b->c.guess_most) def.output_guess = output_guess;
   if (b->c.hides) def.hidden = hidden;
   if (b->c.wary) def.hidden = b->c.wary > 0 ? always_hidden : seldom_hidden;
@@ -171,7 +171,7 @@ static void breaks_are_met(void **state)
   for (int own = 0; own < 2; own++)
     for (size_t k = 0; k < 3; k++)
       for (int fixed = 0; fixed < 2; fixed++) {
-        bench b = new_bench((cart){.from = 15.0, .to = 15.0 + widths[k], .F = 4.0, .told = !own});
+        bench b = new_bench((cart){.from = 15.0, .to = 15.0 + widths[k], .F = 4.0, .reports = !own});
         const double own_breaks[] = {b.c.from, b.c.to};
         b.o.fixed_h = fixed ? 1.0 : 0.0;
         if (own) b.o.n_breaks = 2, b.o.breaks = own_breaks;
@@ -191,7 +191,7 @@ static void breaks_are_met(void **state)
 static void equal_steps_keep_their_times(void **state)
 {
   (void)state;
-  bench b = new_bench((cart){.from = 15.25, .to = 17.0, .F = 4.0, .told = 1});
+  bench b = new_bench((cart){.from = 15.25, .to = 17.0, .F = 4.0, .reports = 1});
   b.o.fixed_h = 1.0;
   open_bench(&b);
   assert_int_equal(start_bench(&b, 0.0), GA_OK);
@@ -203,7 +203,7 @@ static void equal_steps_keep_their_times(void **state)
 static void kinks_do_not_restart(void **state)
 {
   (void)state;
-  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 0.0, .told = 1, .kinks_only = 1});
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 0.0, .reports = 1, .kinks_only = 1});
   open_bench(&b);
   assert_int_equal(start_bench(&b, 1.0), GA_OK);
   assert_int_equal(ga_simulator_run(b.sim), GA_OK);
@@ -237,7 +237,7 @@ static void close_breaks_of_long_runs(void **state)
 {
   (void)state;
   for (int fixed = 0; fixed < 2; fixed++) {
-    bench b = new_bench((cart){.from = 500.0, .to = 500.0 + 5e-8, .F = 1e6, .told = 1});
+    bench b = new_bench((cart){.from = 500.0, .to = 500.0 + 5e-8, .F = 1e6, .reports = 1});
     b.o.t_end = 1e6;
     b.o.fixed_h = fixed ? 1000.0 : 0.0;
     b.o.rtol = b.o.atol = 1e-7;
@@ -254,7 +254,7 @@ static void close_breaks_of_long_runs(void **state)
 static void breaks_at_both_ends(void **state)
 {
   (void)state;
-  bench b = new_bench((cart){.from = 0.0, .to = 100.0, .F = 4.0, .told = 1});
+  bench b = new_bench((cart){.from = 0.0, .to = 100.0, .F = 4.0, .reports = 1});
   open_bench(&b);
   assert_int_equal(start_bench(&b, 0.0), GA_OK);
   assert_int_equal(ga_simulator_run(b.sim), GA_OK);
@@ -281,7 +281,7 @@ static void outputs_at_breaks(void **state)
   static record r;
   (void)state;
   memset(&r, 0, sizeof r);
-  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1});
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .reports = 1});
   const double times[] = {14.0, 15.0, 16.0, 17.0, 18.0}, expected[] = {0.0, 4.0, 4.0, 0.0, 0.0};
   b.o.n_output_times = 5, b.o.output_times = times, b.o.output = note, b.o.user = &r;
   open_bench(&b);
@@ -300,7 +300,7 @@ static void saved_around_breaks(void **state)
 {
   double end[2];
   (void)state;
-  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1});
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .reports = 1});
   open_bench(&b);
   double *saved = calloc(ga_simulator_saved_size(b.sim), sizeof *saved);
   for (int stop = 0;; stop++) {
@@ -320,9 +320,9 @@ static void saved_around_breaks(void **state)
   close_bench(&b);
 }
 
-/* Nobody tells of a pulse: steps are looked into closely enough to find one of a thousandth of the run and
+/* A pulse that is not reported: steps are checked closely enough to find one of a thousandth of the run and
  * more, and equal ones are warned of. */
-static void pulses_that_nobody_tells_of(void **state)
+static void unreported_pulses_are_found(void **state)
 {
   static const double widths[] = {0.2, 1.0, 3.0};
   (void)state;
@@ -348,7 +348,7 @@ static void pulses_that_nobody_tells_of(void **state)
 
 /* ---- Factors that the next step does not use ---- */
 
-/* A spring that hardens, and a push from 0.4 to 0.6 of one of N equal steps that nobody tells of. */
+/* A spring that hardens, and a push from 0.4 to 0.6 of one of N equal steps that is not reported. */
 enum { EQUAL_STEPS = 60 };
 #define EQUAL_H 0.03
 
@@ -370,7 +370,7 @@ static int count_worn(void *user, const ga_stepper *st)
   return 0;
 }
 
-static long pushes_told(int step, int *worn)
+static long pushes_reported(int step, int *worn)
 {
   const ga_factor line = {GA_RN, 1, GA_LEFT};
   const double q = 1.0, v = 0.0;
@@ -388,21 +388,21 @@ static long pushes_told(int step, int *worn)
   assert_int_equal(ga_simulator_create(b.ctx, b.st, &b.o, &b.sim), GA_OK);
   assert_int_equal(ga_simulator_start(b.sim, NULL, 0.0, &q, &v, NULL, NULL, NULL, NULL), GA_OK);
   assert_int_equal(ga_simulator_run(b.sim), GA_OK);
-  const long told = ga_simulator_stats(b.sim)->unseen;
+  const long unseen = ga_simulator_stats(b.sim)->unseen;
   assert_int_equal(ga_simulator_stats(b.sim)->unchecked, 0);
   *worn = s.worn;
   close_bench(&b);
-  return told;
+  return unseen;
 }
 
-/* The push is told of whichever step it is in, also of those after which factors are found too old for the
+/* The push is found in whichever step it is, also of those after which factors are found too old for the
  * next one. */
 static void equations_are_checked_with_old_factors(void **state)
 {
   int worn = 0, most = 0;
   (void)state;
   for (int step = 1; step < EQUAL_STEPS; step++) {
-    if (pushes_told(step, &worn) < 1) fail_msg("a push within step %d is not told of", step);
+    if (pushes_reported(step, &worn) < 1) fail_msg("a push within step %d is not found", step);
     most = worn > most ? worn : most;
   }
   assert_true(most >= 5);
@@ -437,9 +437,9 @@ static void narrow_places(void **state)
   }
 }
 
-/* A system that sees something everywhere has its steps searched while questions are left, and is not asked
- * of steps that would not be. */
-static void no_question_in_vain(void **state)
+/* A system that reports something everywhere has its steps searched while the count of searches lasts, and is
+ * not called for other steps. */
+static void no_needless_searches(void **state)
 {
   (void)state;
   for (int fixed = 0; fixed < 2 && !rig_brief(); fixed++) { /* 10000 steps */
@@ -457,9 +457,9 @@ static void no_question_in_vain(void **state)
   }
 }
 
-/* One that needs a closer look to say that there is nothing is asked of long steps always, of many short ones
+/* One that needs a closer check to find nothing is asked of long steps always, of many short ones
  * now and then, and of no pieces. */
-static void closer_looks_are_paid_for(void **state)
+static void closer_checks_are_counted(void **state)
 {
   (void)state;
   for (int is_long = 0; is_long < 2; is_long++) {
@@ -506,7 +506,7 @@ static void starts_behind_jumps_that_fail(void **state)
 {
   (void)state;
   for (int fixed = 0; fixed < 2; fixed++) {
-    bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1, .undefined = 1});
+    bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .reports = 1, .undefined = 1});
     b.o.fixed_h = fixed ? 0.7 : 0.0;
     open_bench(&b);
     assert_int_equal(start_bench(&b, 0.5), GA_OK);
@@ -518,7 +518,8 @@ static void starts_behind_jumps_that_fail(void **state)
   }
   for (int jumps = 0; jumps < 2;
        jumps++) { /* the simulator starts its stepper twice, to choose the first step */
-    bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = jumps ? 4.0 : 0.0, .told = 1, .guess_most = 2});
+    bench b =
+        new_bench((cart){.from = 15.0, .to = 17.0, .F = jumps ? 4.0 : 0.0, .reports = 1, .guess_most = 2});
     open_bench(&b);
     assert_int_equal(start_bench(&b, 0.5), GA_OK);
     const ga_status status = ga_simulator_run(b.sim);
@@ -534,7 +535,7 @@ static void wrong_breaks(void **state)
 {
   (void)state;
   const double falling[] = {2.0, 1.0};
-  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .told = 1, .fails = 2});
+  bench b = new_bench((cart){.from = 15.0, .to = 17.0, .F = 4.0, .reports = 1, .fails = 2});
   open_bench(&b);
   assert_int_equal(start_bench(&b, 0.0), GA_OK);
   assert_int_equal(ga_simulator_run(b.sim), GA_ERR_CALLBACK);
@@ -558,12 +559,12 @@ int main(void)
       cmocka_unit_test(breaks_at_both_ends),
       cmocka_unit_test(outputs_at_breaks),
       cmocka_unit_test(saved_around_breaks),
-      cmocka_unit_test(pulses_that_nobody_tells_of),
+      cmocka_unit_test(unreported_pulses_are_found),
       cmocka_unit_test(equations_are_checked_with_old_factors),
       cmocka_unit_test(defect_test_can_be_left_out),
       cmocka_unit_test(narrow_places),
-      cmocka_unit_test(no_question_in_vain),
-      cmocka_unit_test(closer_looks_are_paid_for),
+      cmocka_unit_test(no_needless_searches),
+      cmocka_unit_test(closer_checks_are_counted),
       cmocka_unit_test(short_steps),
       cmocka_unit_test(starts_behind_jumps_that_fail),
       cmocka_unit_test(wrong_breaks),

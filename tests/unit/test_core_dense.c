@@ -15,7 +15,7 @@ typedef struct inside {
 
 enum { BLOCKS = 7 };
 
-static ga_status look(rig *r, double t, inside *i)
+static ga_status state_at(rig *r, double t, inside *i)
 {
   return ga_stepper_interpolate(r->st, t, i->q, i->v, i->vdot, i->lambda, i->psi, i->x, i->y);
 }
@@ -79,7 +79,7 @@ static void ends_are_the_states(void **state)
       for (int side = 1; side >= 0; side--) {
         inside got;
         double d[BLOCKS], t0 = r.st->next.scalar[GA__T], t1 = r.st->now.scalar[GA__T];
-        assert_status(r.ctx, look(&r, side ? t1 : t0, &got), GA_OK);
+        assert_status(r.ctx, state_at(&r, side ? t1 : t0, &got), GA_OK);
         if (!side) assert_status(r.ctx, ga_stepper_undo(r.st), GA_OK);
         distance(&r, &got, ga_stepper_state(r.st), d);
         for (int k = 0; k < BLOCKS; k++)
@@ -105,7 +105,7 @@ static void slopes_are_the_velocities(void **state)
       double rate[2][RIG_MOST], e = (side ? -1e-4 : 1e-4) * h1;
       const double *v = side ? r.st->now.v : r.st->next.v;
       double scale = 1.0 + ga__max_abs(v, r.sys->nv, NULL);
-      for (int k = 0; k < 3; k++) assert_status(r.ctx, look(&r, t0 + side * h1 + k * e, &at[k]), GA_OK);
+      for (int k = 0; k < 3; k++) assert_status(r.ctx, state_at(&r, t0 + side * h1 + k * e, &at[k]), GA_OK);
       ga_group_difference(r.sys->group, rate[0], at[0].q, at[1].q);
       ga_group_difference(r.sys->group, rate[1], at[0].q, at[2].q);
       for (int j = 0; j < r.sys->nv; j++)
@@ -115,7 +115,7 @@ static void slopes_are_the_velocities(void **state)
   }
 }
 
-/* Steps in which bodies turn by more than their ends can tell, on every group: what is between has the
+/* Steps in which bodies turn by more than their ends can show, on every group: what is between has the
  * velocities of both ends, and an even rotation is followed to rounding. */
 static void turns_are_not_lost(void **state)
 {
@@ -145,7 +145,7 @@ static void turns_are_not_lost(void **state)
       inside at[3];
       double rate[2][RIG_MOST], e = (side ? -1e-5 : 1e-5) * h1;
       const double *v = side ? m->v : n->v;
-      for (int k = 0; k < 3; k++) assert_status(r.ctx, look(&r, t0 + side * h1 + k * e, &at[k]), GA_OK);
+      for (int k = 0; k < 3; k++) assert_status(r.ctx, state_at(&r, t0 + side * h1 + k * e, &at[k]), GA_OK);
       ga_group_difference(r.sys->group, d, at[0].q, side ? m->q : n->q);
       assert_below(ga__max_abs(d, nv, NULL), 1e-12, name);
       ga_group_difference(r.sys->group, rate[0], at[0].q, at[1].q);
@@ -157,7 +157,7 @@ static void turns_are_not_lost(void **state)
       inside got;
       for (int j = 0; j < nv; j++) d[j] = k / 8.0 * h1 * n->v[j];
       ga_group_move(r.sys->group, q, n->q, d);
-      assert_status(r.ctx, look(&r, t0 + k / 8.0 * h1, &got), GA_OK);
+      assert_status(r.ctx, state_at(&r, t0 + k / 8.0 * h1, &got), GA_OK);
       ga_group_difference(r.sys->group, d, got.q, q);
       assert_below(ga__max_abs(d, nv, NULL), 1e-12, name);
     }
@@ -189,7 +189,7 @@ static void errors_within(const char *name, double h, double worst[BLOCKS])
     inside got;
     double d[BLOCKS];
     rig_steps(&fine, o.h, 1);
-    assert_status(r.ctx, look(&r, ga_stepper_state(fine.st)->t, &got), GA_OK);
+    assert_status(r.ctx, state_at(&r, ga_stepper_state(fine.st)->t, &got), GA_OK);
     distance(&fine, &got, ga_stepper_state(fine.st), d);
     for (int k = 0; k < BLOCKS; k++) worst[k] = fmax(worst[k], d[k]);
   }
@@ -253,7 +253,7 @@ static errors algebraic_errors(const char *name, double h, int n_before, const d
     inside got;
     if (i) rig_steps(&fine, o.h, 1);
     f = ga_stepper_state(fine.st);
-    assert_status(r.ctx, look(&r, fmin(f->t, s->t), &got), GA_OK);
+    assert_status(r.ctx, state_at(&r, fmin(f->t, s->t), &got), GA_OK);
     const double *in[ALGEBRAIC] = {got.vdot, got.lambda, got.psi, got.y},
                  *exact[ALGEBRAIC] = {f->vdot, f->lambda, f->psi, f->y}, u = (double)i / PARTS;
     for (int k = 0; k < ALGEBRAIC; k++)
@@ -423,7 +423,7 @@ static void stays_on_the_group(void **state)
     rig_steps(&r, h, 2);
     for (int k = 0; k <= 16; k++) {
       inside got;
-      assert_status(r.ctx, look(&r, h * (1.0 + k / 16.0), &got), GA_OK);
+      assert_status(r.ctx, state_at(&r, h * (1.0 + k / 16.0), &got), GA_OK);
       assert_below(ga_group_defect(r.sys->group, got.q), 1e-14, name[i]);
     }
     rig_close(&r);
@@ -443,7 +443,7 @@ static void refused(void **state)
   assert_int_equal(ga_stepper_error(NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
   rig_build(&r);
   for (int k = 0; k < 2; k++) { /* before and after the start, without a step */
-    assert_int_equal(look(&r, 0.0, &got), GA_ERR_ORDER);
+    assert_int_equal(state_at(&r, 0.0, &got), GA_ERR_ORDER);
     assert_call_error(r.ctx, GA_REASON_CALL_ORDER, "ga_stepper_interpolate", NULL);
     assert_int_equal(ga_stepper_error(r.st, got.q, NULL, NULL), GA_ERR_ORDER);
     assert_call_error(r.ctx, GA_REASON_CALL_ORDER, "ga_stepper_error", NULL);
@@ -451,7 +451,7 @@ static void refused(void **state)
   }
   rig_steps(&r, h, 3);
   for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
-    assert_int_equal(look(&r, outside[i], &got), GA_ERR_ARGUMENT);
+    assert_int_equal(state_at(&r, outside[i], &got), GA_ERR_ARGUMENT);
     assert_call_error(r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "ga_stepper_interpolate", "t");
     const double number[] = {outside[i], 2.0 * h, 3.0 * h};
     for (int k = 0; k < 3; k++) assert_error_number(r.ctx, k, number[k]);
@@ -460,12 +460,12 @@ static void refused(void **state)
                 GA_OK);
   assert_status(r.ctx, ga_stepper_error(r.st, NULL, NULL, NULL), GA_OK);
   assert_status(r.ctx, ga_stepper_undo(r.st), GA_OK);
-  assert_int_equal(look(&r, 2.5 * h, &got), GA_ERR_ORDER);
+  assert_int_equal(state_at(&r, 2.5 * h, &got), GA_ERR_ORDER);
   rig_close(&r);
 }
 
-/* Looking into a step and asking for its error change neither it nor the next ones. */
-static void looking_changes_nothing(void **state)
+/* Dense output and the error estimate of a step change neither the step nor the next ones. */
+static void dense_output_changes_nothing(void **state)
 {
   (void)state;
   for (int i = 0; i < N_SMOOTH; i++)
@@ -487,9 +487,9 @@ static void looking_changes_nothing(void **state)
         double e_q[RIG_MOST], e_v[RIG_MOST], e_x[RIG_MOST];
         rig_steps(&a, k < 6 ? h : 0.7 * h, 1);
         rig_steps(&b, k < 6 ? h : 0.7 * h, 1);
-        assert_status(b.ctx, look(&b, b.st->now.scalar[GA__T] - 0.3 * h, &got), GA_OK);
+        assert_status(b.ctx, state_at(&b, b.st->now.scalar[GA__T] - 0.3 * h, &got), GA_OK);
         assert_status(b.ctx, ga_stepper_error(b.st, e_q, e_v, e_x), GA_OK);
-        assert_status(b.ctx, look(&b, b.st->now.scalar[GA__T] - 0.1 * h, &got), GA_OK);
+        assert_status(b.ctx, state_at(&b, b.st->now.scalar[GA__T] - 0.1 * h, &got), GA_OK);
         if (!rig_same_bits(&b, a.st->now.block)) fail_msg("%s: step %d differs", SMOOTH[i], k);
       }
       ga_stepper_destroy(&b.st);
@@ -567,7 +567,7 @@ int main(void)
       cmocka_unit_test(corners_do_not_swing),
       cmocka_unit_test(stays_on_the_group),
       cmocka_unit_test(refused),
-      cmocka_unit_test(looking_changes_nothing),
+      cmocka_unit_test(dense_output_changes_nothing),
       cmocka_unit_test(estimates_have_order_3),
       cmocka_unit_test(first_estimates),
   };

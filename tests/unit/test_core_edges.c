@@ -294,16 +294,16 @@ static void friction_that_passes(void **s)
   close_bench(&b);
 }
 
-/* Bits are those of a run that does not tell of edges, where there are none that matter. */
+/* Bits are those of a run that does not report edges, where there are none that matter. */
 static void edges_that_do_not_matter(void **s)
 {
   (void)s;
   double end[2];
-  for (int told = 0; told < 2; told++) {
-    bench b = new_bench((relay){.place = -100.0, .idle = 1, .fails = !told});
+  for (int reports = 0; reports < 2; reports++) {
+    bench b = new_bench((relay){.place = -100.0, .idle = 1, .fails = !reports});
     const double y[3] = {0.0, 0.0, 0.0};
     run(&b, y);
-    end[told] = ga_stepper_state(b.st)->q[0];
+    end[reports] = ga_stepper_state(b.st)->q[0];
     assert_int_equal(ga_simulator_stats(b.sim)->edges, 0);
     assert_true(b.r.asked > 0);
     close_bench(&b);

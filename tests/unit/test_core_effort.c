@@ -96,9 +96,143 @@ static void slow_iterations_do_not_hold_steps_for_good(void **state)
   bench_close(&b);
 }
 
+/* ---- Inner unknowns: 1 kg at the end of a rod of 1 m, whose force n = k(l − 1) is one ---- */
+
+typedef struct rod {
+  double k;              /* [N/m] */
+  int code[2], calls[2]; /* returned by inner and inner_step; how often they were called */
+} rod;
+
+static int rod_force(void *user, const ga_point *p, double *out)
+{
+  const rod *r = user;
+  const double l = hypot(p->q[0], p->q[1]),
+               n = r->k * (l - 1.0); /* f − f_n c_n⁻¹ c, since f is linear in n */
+  out[0] = -n * p->q[0] / l;
+  out[1] = -n * p->q[1] / l - 9.81;
+  return 0;
+}
+
+static int rod_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0], out[1] = p->vdot[1];
+  return 0;
+}
+
+/* K = k e eᵀ + n/l (I − e eᵀ) */
+static int rod_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  const rod *r = user;
+  const double l = hypot(p->q[0], p->q[1]), e[2] = {p->q[0] / l, p->q[1] / l};
+  const double n = p->statics && p->statics->inner ? p->statics->inner[0] : r->k * (l - 1.0);
+  for (int i = 0; i < 4; i++) {
+    const double along = e[i / 2] * e[i % 2], across = (i % 3 == 0) - along;
+    if (J->want & GA_WANT_D) J->D[i] = (i % 3 == 0) * J->shift_vdot;
+    if (J->want & GA_WANT_Q) J->Q[i] = r->k * along + n / l * across;
+  }
+  return 0;
+}
+
+static int rod_inner(void *user, const ga_point *p, double *n)
+{
+  rod *r = user;
+  r->calls[0]++;
+  n[0] = r->k * (hypot(p->q[0], p->q[1]) - 1.0);
+  return r->code[0];
+}
+
+static int rod_inner_step(void *user, const ga_point *p, const double *dq, double *dn)
+{
+  rod *r = user;
+  const double l = hypot(p->q[0], p->q[1]);
+  r->calls[1]++;
+  dn[0] = r->k * (l - 1.0 + (p->q[0] * dq[0] + p->q[1] * dq[1]) / l) - p->statics->inner[0];
+  return r->code[1];
+}
+
+static bench rod_open(rod *r, int inner, ga_method method)
+{
+  static const ga_factor plane = {GA_RN, 2, GA_LEFT};
+  bench b = {rig_open_context(), NULL, NULL};
+  ga_system_def def = ga_system_defaults();
+  ga_stepper_opts o = ga_stepper_defaults();
+  o.method = method;
+  def.user = r, def.n_factors = 1, def.factors = &plane;
+  def.mass = rod_mass, def.force = rod_force, def.jacobian = rod_jacobian;
+  if (inner) def.n_inner = 1, def.inner = rod_inner, def.inner_step = rod_inner_step;
+  assert_status(b.ctx, ga_system_create(b.ctx, &def, &b.sys), GA_OK);
+  assert_status(b.ctx, ga_stepper_create(b.ctx, b.sys, &o, &b.st), GA_OK);
+  return b;
+}
+
+/* Swings for 1 s in n steps; failed ones are given up. *x: where it ends. */
+static long rod_swing(bench *b, int n, double *x)
+{
+  const double q[] = {1.0, 0.0}, v[] = {0.0, 0.0};
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1.0 / n;
+  assert_status(b->ctx, ga_stepper_start(b->st, &o, 0.0, q, v, NULL, NULL, NULL, NULL), GA_OK);
+  for (int i = 0; i < n; i++) assert_status(b->ctx, ga_stepper_step(b->st, o.h), GA_OK);
+  *x = ga_stepper_state(b->st)->q[0];
+  return ga_stepper_stats(b->st)->iterations;
+}
+
+/* Steps with the force as an iterate have the same solution, in fewer iterations, and factors. */
+static void inner_unknowns_in_steps(void **state)
+{
+  ga_method_info info;
+  (void)state;
+  for (int m = 0; ga_method_at(m, &info); m++) {
+    double x[2];
+    long iterations[2], factorisations[2];
+    for (int inner = 0; inner < 2; inner++) {
+      rod r = {1e8, {0, 0}, {0, 0}};
+      bench b = rod_open(&r, inner, info.method);
+      iterations[inner] = rod_swing(&b, 50, &x[inner]);
+      factorisations[inner] = ga_stepper_stats(b.st)->factorisations;
+      assert_int_equal(r.calls[1] > 0, inner);
+      bench_close(&b);
+    }
+    if (!(fabs(x[1] - x[0]) < 1e-8 && iterations[1] < iterations[0] && factorisations[1] < factorisations[0]))
+      fail_msg("%s: x %.12g, %.12g, iterations %ld, %ld, factorisations %ld, %ld", info.name, x[0], x[1],
+               iterations[0], iterations[1], factorisations[0], factorisations[1]);
+  }
+}
+
+/* What these callbacks return, and NaN, is a failure of the step; the state before stays. */
+static void inner_unknowns_that_fail(void **state)
+{
+  static const struct {
+    int which, code;
+    double k;
+    ga_status status;
+  } all[] = {{0, 1, 1e8, GA_RETRY_CALLBACK},
+             {0, -1, 1e8, GA_ERR_CALLBACK},
+             {1, 1, 1e8, GA_RETRY_CALLBACK},
+             {1, -1, 1e8, GA_ERR_CALLBACK}};
+  (void)state;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    rod r = {all[i].k, {0, 0}, {0, 0}};
+    bench b = rod_open(&r, 1, GA_STABILIZED);
+    double x, q[2];
+    rod_swing(&b, 50, &x);
+    memcpy(q, ga_stepper_state(b.st)->q, sizeof q);
+    r.code[all[i].which] = all[i].code;
+    assert_status(b.ctx, ga_stepper_step(b.st, 0.02), all[i].status);
+    assert_string_equal(ga_context_error(b.ctx)->callback, all[i].which ? "inner_step" : "inner");
+    assert_memory_equal(q, ga_stepper_state(b.st)->q, sizeof q);
+    r.code[all[i].which] = 0;
+    assert_status(b.ctx, ga_stepper_step(b.st, 0.02), GA_OK);
+    bench_close(&b);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(diverging_iterations_are_given_up),
-                                     cmocka_unit_test(slow_iterations_do_not_hold_steps_for_good)};
+                                     cmocka_unit_test(slow_iterations_do_not_hold_steps_for_good),
+                                     cmocka_unit_test(inner_unknowns_in_steps),
+                                     cmocka_unit_test(inner_unknowns_that_fail)};
   return cmocka_run_group_tests_name("core: effort", tests, NULL, NULL);
 }

@@ -136,7 +136,14 @@ typedef struct solution {
   ga_reason reason;
   ga_equilibrium_report report;
   double q[3], lambda[2], x[1], y[1];
+  int kinks; /* warnings of them */
 } solution;
+
+static void count_kinks(void *user, ga_log_level level, const ga_error *message)
+{
+  (void)level;
+  if (message->reason == GA_REASON_STABILITY_AT_KINK) ++*(int *)user;
+}
 
 static solution solve_with(const ga_system_def *def, const ga_equilibrium_opts *opts, const double *q0)
 {
@@ -145,6 +152,8 @@ static solution solve_with(const ga_system_def *def, const ga_equilibrium_opts *
   ga_equilibrium *eq = NULL;
   solution s = {0};
   r.def = *def;
+  r.ctx->opts.log = count_kinks;
+  r.ctx->opts.log_user = &s.kinks;
   assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
   assert_status(r.ctx, ga_equilibrium_create(r.ctx, r.sys, opts, &eq), GA_OK);
   s.status = ga_equilibrium_solve(eq, 0.0, q0, zero, &s.report);
@@ -274,7 +283,7 @@ static void columns_buckle_one_after_the_other(void **state)
 
 /* ---- Stability ---- */
 
-static void unstable_ones_are_reported(void **state)
+static void unstable_equilibria_are_reported(void **state)
 {
   (void)state;
   model m = {.k = 1.0, .load = 3.0};
@@ -517,13 +526,84 @@ static void callbacks_may_fail(void **state)
   }
 }
 
+/* ---- Kinks ---- */
+
+/* f₀ = −k q₀ − a |q₀| − h sign(v₀) + load, f₁ = −q₁ or, with calls < 0, nothing: then it is free. */
+static int kinked_force(void *user, const ga_point *p, double *out)
+{
+  const model *m = user;
+  out[0] = m->load - m->k * p->q[0] - m->a * fabs(p->q[0]) - m->h * ((p->v[0] > 0.0) - (p->v[0] < 0.0));
+  out[1] = m->calls < 0 ? 0.0 : -p->q[1];
+  return 0;
+}
+
+static int kinked_jacobian(void *user, const ga_point *p, ga_jacobian *J)
+{
+  const model *m = user;
+  J->D[0] = J->D[1] = J->shift_vdot;
+  J->Q[0] = m->k + (p->q[0] < 0.0 ? -m->a : m->a);
+  J->Q[1] = m->calls < 0 ? 0.0 : 1.0;
+  return 0;
+}
+
+/* Where the stiffness has two values stability is not judged, whatever the derivative given there says; the
+ * equilibrium is right. Nearby it is judged by the side, and a coordinate that is free remains an error. */
+static void no_stability_at_a_kink(void **state)
+{
+  static const struct {
+    const char *what;
+    double k, a, friction, load;
+    int is_free;
+    ga_status status;
+    ga_stability stability;
+    double q;
+  } rows[] = {
+      {"stable on both sides", 100.0, 50.0, 0.0, 0.0, 0, GA_OK, GA_STABILITY_UNKNOWN, 0.0},
+      {"unstable on one side", 50.0, 100.0, 0.0, 0.0, 0, GA_OK, GA_STABILITY_UNKNOWN, 0.0},
+      {"nothing on the side of the derivative", 50.0, -50.0, 0.0, 0.0, 0, GA_OK, GA_STABILITY_UNKNOWN, 0.0},
+      {"dry friction", 100.0, 0.0, 3.0, 0.0, 0, GA_OK, GA_STABILITY_UNKNOWN, 0.0},
+      {"no kink", 100.0, 0.0, 0.0, 0.0, 0, GA_OK, GA_STABLE, 0.0},
+      {"beside it, stiff", 100.0, 50.0, 0.0, 15.0, 0, GA_OK, GA_STABLE, 0.1},
+      {"beside it, soft", 100.0, 50.0, 0.0, -5.0, 0, GA_OK, GA_STABLE, -0.1},
+      {"free elsewhere", 100.0, 50.0, 0.0, 0.0, 1, GA_ERR_SINGULAR, GA_NEUTRAL, 0.0}};
+  const int row[] = {0, 1}, col[] = {0, 1};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int exact = 0; exact < 2; exact++) {
+      model m = {.k = rows[i].k,
+                 .a = rows[i].a,
+                 .h = rows[i].friction,
+                 .load = rows[i].load,
+                 .calls = rows[i].is_free ? -1 : 0};
+      ga_factor factor;
+      ga_system_def def = define(&m, &factor, 2, kinked_force);
+      ga_equilibrium_opts o = ga_equilibrium_defaults();
+      const double start[2] = {rows[i].q, 0.2};
+      def.jacobian = exact ? kinked_jacobian : NULL;
+      def.n_pattern = exact ? 2 : 0;
+      def.pattern_row = row, def.pattern_col = col;
+      const solution s = solve_with(&def, &o, start);
+      if (s.status != rows[i].status || s.report.stability != rows[i].stability)
+        print_message("%s, exact %d: status %d, stability %d\n", rows[i].what, exact, s.status,
+                      s.report.stability);
+      assert_int_equal(s.status, rows[i].status);
+      assert_int_equal(s.report.stability, rows[i].stability);
+      const int at_kink = rows[i].stability == GA_STABILITY_UNKNOWN;
+      assert_int_equal(s.report.at_kink, at_kink);
+      assert_int_equal(s.kinks, at_kink);
+      if (!s.status) assert_near(s.q[0], rows[i].q, 1e-9, rows[i].what);
+      assert_int_equal(s.report.n_unstable, 0);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(limit_points_of_a_truss),
                                      cmocka_unit_test(load_steps_jump),
+                                     cmocka_unit_test(no_stability_at_a_kink),
                                      cmocka_unit_test(columns_buckle),
                                      cmocka_unit_test(columns_buckle_one_after_the_other),
-                                     cmocka_unit_test(unstable_ones_are_reported),
+                                     cmocka_unit_test(unstable_equilibria_are_reported),
                                      cmocka_unit_test(pendulums_hang),
                                      cmocka_unit_test(starts_far_off_are_refused),
                                      cmocka_unit_test(constraints_may_repeat_but_not_contradict),

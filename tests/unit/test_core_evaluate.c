@@ -12,7 +12,7 @@
 
 enum { NQ = 12 + 9 + 2, NV = 6 + 3 + 2, NL = 2, NP = 2, NX = 3, NY = 2, MOST = NV + NL + NP + NX + NY };
 
-/* Smooth numbers that depend on all of them; i tells one function from another. */
+/* Smooth numbers that depend on all of them; i distinguishes the functions. */
 static double mix(int i, const double *a, int n)
 {
   double sum = 0.0;

@@ -108,8 +108,8 @@ static void names_a_constraint(void **state)
   assert_true(seen >= 3); /* iterations may run off to infinity, where nothing can be said */
 }
 
-/* Looking at a failure changes nothing of what follows. */
-static void looking_leaves_bits(void **state)
+/* A report of a failure does not change the following steps. */
+static void failure_report_changes_nothing(void **state)
 {
   (void)state;
   for (int method = GA_INDEX3; method <= GA_HHT_SOI2; method++) {
@@ -324,7 +324,7 @@ static void quotes_callbacks(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(names_a_constraint), cmocka_unit_test(looking_leaves_bits),
+      cmocka_unit_test(names_a_constraint), cmocka_unit_test(failure_report_changes_nothing),
       cmocka_unit_test(taken_back),         cmocka_unit_test(names_an_output),
       cmocka_unit_test(names_a_state),      cmocka_unit_test(quotes_callbacks),
   };

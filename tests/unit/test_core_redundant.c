@@ -665,8 +665,8 @@ static void parallel(void **state)
     assert_near(ga_stepper_state(r.st)->q[2], angle, tol, "angle");
     assert_near(ga_stepper_state(r.st)->v[2], rate, 10.0 * tol, "rate");
     assert_int_equal(ga_stepper_redundancy(r.st)->redundant, 1);
-    if (r.st->n_eta) { /* η has no part in the relation that the step began with, which turns with the
-                               cranks */
+    /* η has no part in the relation at the start of the step, which turns with the cranks. */
+    if (r.st->n_eta) {
       const double *eta = ga_stepper_state(r.st)->eta;
       double sum = 0.0, size = 0.0;
       const ga__null *null = &r.st->red.null_eta;

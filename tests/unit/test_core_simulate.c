@@ -1009,7 +1009,7 @@ static int springless(void *user, const ga_point *p, ga_jacobian *J)
 }
 
 /* A size that failed is not tried again at once, and after a load the run goes on as without it. */
-static void wary_of_a_size_that_failed(void **state)
+static void failed_size_is_not_retried_at_once(void **state)
 {
   static diary d;
   toy m = {.kind = TOY_SPRING};
@@ -1439,7 +1439,7 @@ int main(void)
       cmocka_unit_test(fixed_steps_that_fail),
       cmocka_unit_test(fixed_steps_over_a_hole),
       cmocka_unit_test(callbacks_that_ask_for_smaller_steps),
-      cmocka_unit_test(wary_of_a_size_that_failed),
+      cmocka_unit_test(failed_size_is_not_retried_at_once),
       cmocka_unit_test(tolerance_below_rounding),
       cmocka_unit_test(impacts),
       cmocka_unit_test(peaks),

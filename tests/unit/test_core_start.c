@@ -133,7 +133,7 @@ static void consistent_values_stay(void **state)
   }
 }
 
-static void inconsistent_values_are_mended(void **state)
+static void inconsistent_values_are_projected(void **state)
 {
   rods user = {{1.0, 0.0}, 1.0, 1.0};
   const double q0[] = {0.62, -0.81}, v0[] = {0.5, 0.3};
@@ -822,6 +822,35 @@ static void nearest_positions(void **state)
   q[0] = NAN;
   assert_status(r.ctx, ga_stepper_independence(r.st, 0.0, q, &independence), GA_ERR_NAN);
   assert_status(r.ctx, ga_stepper_nearest(r.st, &o, 0.0, q, q), GA_ERR_NAN);
+  assert_int_equal(r.st->scratch.peak,
+                   GA__SCRATCH_DEPTH); /* no other function takes as many arrays at once */
+  rig_close(&r);
+}
+
+/* A stack that is too small for a start or a step is an error, and not wrong numbers. */
+static void work_arrays_are_checked(void **state)
+{
+  const double q0[] = {0.6, -0.8}, v0[] = {0.8, 0.6};
+  rods user = {{1.0, 0.0}, 1.0, 1.0};
+  ga_start_opts o = opts_of(1e-3);
+  (void)state;
+  for (size_t depth = GA__SCRATCH_DEPTH; depth > 0; depth--) {
+    rig r = rods_define(&user);
+    rig_build(&r);
+    r.st->scratch.depth = depth;
+    const ga_status started = start_at(&r, &o, q0, v0, NULL);
+    const size_t needed = r.st->scratch.peak; /* of a start */
+    assert_status(r.ctx, started, depth < needed ? GA_ERR_MEMORY : GA_OK);
+    rig_close(&r);
+  }
+  rig r = rods_define(&user);
+  rig_build(&r);
+  assert_status(r.ctx, start_at(&r, &o, q0, v0, NULL), GA_OK);
+  assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
+  r.st->scratch.peak = GA__SCRATCH_DEPTH + 1;
+  const double t = ga_stepper_state(r.st)->t;
+  assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_ERR_MEMORY);
+  assert_true(ga_stepper_state(r.st)->t == t);
   rig_close(&r);
 }
 
@@ -829,8 +858,9 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nearest_positions),
+      cmocka_unit_test(work_arrays_are_checked),
       cmocka_unit_test(consistent_values_stay),
-      cmocka_unit_test(inconsistent_values_are_mended),
+      cmocka_unit_test(inconsistent_values_are_projected),
       cmocka_unit_test(report_text_is_cut),
       cmocka_unit_test(too_far_is_refused),
       cmocka_unit_test(nonholonomic_is_named),

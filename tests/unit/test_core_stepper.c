@@ -374,7 +374,7 @@ static void steps_taken_back(void **state)
   }
 }
 
-static void nothing_to_take_back(void **state)
+static void undo_without_a_step_is_refused(void **state)
 {
   rig r = rig_open("pendulum");
   double saved[256];
@@ -583,7 +583,7 @@ int main(void)
       cmocka_unit_test(loads_refused),
       cmocka_unit_test(failed_step_changes_nothing),
       cmocka_unit_test(steps_taken_back),
-      cmocka_unit_test(nothing_to_take_back),
+      cmocka_unit_test(undo_without_a_step_is_refused),
       cmocka_unit_test(reuse_policies_agree),
       cmocka_unit_test(predictors_agree),
       cmocka_unit_test(spin_of_a_top),

@@ -8,11 +8,13 @@
 
 #include "core_rig.h"
 
-/* ---- A sled on a circle
- * ------------------------------------------------------------------------------------ q = (a, b, c), a mass
- * at (a, b) on the unit circle that turns a wheel by c: m a'' + λ a + ψ r b = 0,   m b'' + m g + λ b − ψ r a
- * = 0,   J c'' + 4 c + 0.3 c' − y + ψ = 0 Φ = (a² + b² − 1)/2,   k = c' − r (a b' − b a'),   s = (c − x)/T,
- * o = −3 x − 0.1 c' + 0.2 y */
+/* ---- A sled on a circle ---- */
+
+/* q = (a, b, c), a mass at (a, b) on the unit circle that turns a wheel by c:
+ *
+ *   m a'' + λ a + ψ r b = 0,   m b'' + m g + λ b − ψ r a = 0,   J c'' + 4 c + 0.3 c' − y + ψ = 0
+ *   Φ = (a² + b² − 1)/2,   k = c' − r (a b' − b a'),   s = (c − x)/T,   o = −3 x − 0.1 c' + 0.2 y
+ */
 enum { ROD = 3, WHEEL = 4, FILTER = 5, MOTOR = 6 }; /* rows, and columns, behind those of V */
 static const double MASS = 2.0, INERTIA = 0.5, WEIGHT = 2.0 * 9.81, RADIUS = 0.5, TIME = 0.2;
 
@@ -388,7 +390,7 @@ static void examples_by_relay(void **state)
 
 /* ---- Refusals and failures ---- */
 
-static void refused_without_what_it_stands_for(void **state)
+static void sweep_without_callbacks_is_refused(void **state)
 {
   sled s = GOOD;
   rig r = sled_open(&s);
@@ -449,7 +451,7 @@ static const failure FAILURES[] = {
     {RIG_JACOBIAN, 0, NAN, GA_RETRY_NAN, GA_REASON_JACOBIAN_NOT_FINITE, "", "dynamics 0"},
 };
 
-static void failures_are_told_as_without(void **state)
+static void failures_are_reported_as_without_a_sweep(void **state)
 {
   (void)state;
   for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
@@ -741,7 +743,7 @@ static void pattern_in_is_copied(void **state)
   rig_close(&r);
 }
 
-static void checker_finds_lies_about_arrays(void **state)
+static void checker_finds_wrong_pattern_in(void **state)
 {
   static const struct {
     int entry;
@@ -782,8 +784,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sweeps_give_the_same_run),
                                      cmocka_unit_test(examples_by_relay),
-                                     cmocka_unit_test(refused_without_what_it_stands_for),
-                                     cmocka_unit_test(failures_are_told_as_without),
+                                     cmocka_unit_test(sweep_without_callbacks_is_refused),
+                                     cmocka_unit_test(failures_are_reported_as_without_a_sweep),
                                      cmocka_unit_test(failures_of_the_sweep_alone),
                                      cmocka_unit_test(each_sweep_fails),
                                      cmocka_unit_test(checker_finds_wrong_sweeps),
@@ -792,6 +794,6 @@ int main(void)
                                      cmocka_unit_test(checker_without_memory),
                                      cmocka_unit_test(pattern_in_changes_nothing),
                                      cmocka_unit_test(pattern_in_is_copied),
-                                     cmocka_unit_test(checker_finds_lies_about_arrays)};
+                                     cmocka_unit_test(checker_finds_wrong_pattern_in)};
   return cmocka_run_group_tests_name("core: sweeps", tests, rig_hook_klu, NULL);
 }

@@ -160,7 +160,7 @@ static void each_one_has_its_own(void **state)
   rig_close(&r);
 }
 
-static void errors_go_to_whoever_evaluates(void **state)
+static void errors_go_to_the_evaluating_context(void **state)
 {
   model m;
   ga_context *other = NULL;
@@ -243,7 +243,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_one_has_its_own),
-      cmocka_unit_test(errors_go_to_whoever_evaluates),
+      cmocka_unit_test(errors_go_to_the_evaluating_context),
       cmocka_unit_test(refusals),
       cmocka_unit_test(numbers_of_motions),
   };

@@ -934,7 +934,7 @@ static void faults_with_position(void **state)
   }
 }
 
-/* The value is there, a derivative is not: only those who ask for it are told. */
+/* The value is there, a derivative is not: only a caller who asks for it gets an error. */
 static void missing_derivatives(void **state)
 {
   static const struct {
@@ -1198,8 +1198,8 @@ static void names_and_slots(void **state)
   ga_expr_destroy(&e);
 }
 
-/* A value and a function of one name are told apart by parentheses, whichever comes first; two functions are
- * not. */
+/* A value and a function of one name are distinguished by parentheses, whichever comes first; two functions
+ * are not. */
 static void value_and_function_of_one_name(void **state)
 {
   fixture *f = *state;

@@ -961,7 +961,7 @@ static void runs_are_their_parts(void **state)
 
 /* ---- defect and normalise ----------------------------------------------------------------------- */
 
-static void defect_tells_how_far_off(void **state)
+static void defect_measures_the_distance_from_the_group(void **state)
 {
   const world *w = *state;
   rig_random random = rig_seed(0);
@@ -1192,7 +1192,7 @@ int main(void)
       cmocka_unit_test(tangent_keeps_its_own_vector),
       cmocka_unit_test(tangent_ad_is_the_product),
       cmocka_unit_test(runs_are_their_parts),
-      cmocka_unit_test(defect_tells_how_far_off),
+      cmocka_unit_test(defect_measures_the_distance_from_the_group),
       cmocka_unit_test(normalise_finds_the_polar_factor),
       cmocka_unit_test(normalise_in_every_group),
       cmocka_unit_test(normalise_hides_no_error),

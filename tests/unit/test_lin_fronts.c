@@ -1292,6 +1292,39 @@ static void chains_need_little(void **state)
   close_problem(f, &p);
 }
 
+/* Large factors, and KLU for them, are created when they are first used: without memory then it fails, later
+ * it does not, and a detour by KLU that is taken back leaves the factors as they were. */
+static void large_matrices_create_klu_late(void **state)
+{
+  fixture *f = *state;
+  problem p = open_bodies(f, lin_bodies_new(LIN_CHAIN, 6000, 6, 5, &f->r));
+  const size_t n = (size_t)p.A->cols;
+  double *rhs = lin_get(n, sizeof(double)), *before = lin_get(n, sizeof(double));
+  for (size_t i = 0; i < n; i++) rhs[i] = before[i] = rig_uniform(&f->r, -1, 1);
+  assert_int_equal(ga_lu_factor(p.lu), GA_OK);
+  assert_int_equal(ga_lu_solve(p.lu, before), GA_OK);
+  ga__lu_mark(p.lu);
+  scale_body(&p, 3000, 0);
+  for (long k = 1; k <= 8; k++) {
+    f->memory.count = 0;
+    f->memory.fail_at = k;
+    assert_int_equal(ga_lu_factor(p.lu), GA_ERR_MEMORY);
+  }
+  f->memory.count = f->memory.fail_at = 0;
+  assert_solves(f, &p, "by a KLU that is created late");
+  assert_false(by_fronts(&p));
+  assert_true(f->memory.count > 5);
+  ga__lu_rollback(p.lu);
+  restore(&p);
+  assert_int_equal(ga_lu_factor(p.lu), GA_OK);
+  assert_true(by_fronts(&p));
+  assert_int_equal(ga_lu_solve(p.lu, rhs), GA_OK);
+  assert_memory_equal(rhs, before, n * sizeof(double));
+  free(rhs);
+  free(before);
+  close_problem(f, &p);
+}
+
 static void lack_of_memory_leaves_no_plan(void **state)
 {
   fixture *f = *state;
@@ -1434,6 +1467,7 @@ int main(void)
       FRONTS_TEST(empty_matrices_do_no_harm),
       FRONTS_TEST(fronts_too_large_are_refused),
       FRONTS_TEST(chains_need_little),
+      FRONTS_TEST(large_matrices_create_klu_late),
       FRONTS_TEST(lack_of_memory_leaves_no_plan),
       FRONTS_TEST(lack_of_memory_leaves_nothing),
       FRONTS_TEST(steps_do_not_allocate),
