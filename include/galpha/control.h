@@ -34,10 +34,10 @@ typedef struct ga_control_block ga_control_block;
 #define GA_BLOCK_KIND_LIST(X)                                                                                \
   X(GA_KIND_GAIN, "gain", "y = K u, K a number or a matrix")                                                 \
   X(GA_KIND_SUM, "sum", "y = weighted sum of the inputs")                                                    \
-  X(GA_KIND_PRODUCT, "product", "y = gain times inputs, over inputs")                                        \
+  X(GA_KIND_PRODUCT, "product", "y = gain times inputs, divided by other inputs")                            \
   X(GA_KIND_CONSTANT, "constant", "y = given numbers")                                                       \
   X(GA_KIND_FUNCTION_OF_TIME, "function_of_time", "y = f(t)")                                                \
-  X(GA_KIND_INTEGRATOR, "integrator", "y = integral of gain u, with limits on request")                      \
+  X(GA_KIND_INTEGRATOR, "integrator", "y = integral of gain u, with optional limits")                        \
   X(GA_KIND_STATE_SPACE, "state_space", "xdot = A x + B u, y = C x + D u")                                   \
   X(GA_KIND_TRANSFER_FUNCTION, "transfer_function", "y = num(s)/den(s) u")                                   \
   X(GA_KIND_FIRST_ORDER, "first_order", "filter with one time constant: low-pass or high-pass")              \

@@ -165,7 +165,7 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
  * the other planar or the ground, the planar form of the joint is used, if there is one: it rotates about z
  * and slides along x. Joints that hold axes refuse points. docs/machines.md lists what each joint holds. */
 #define GA_JOINT_LIST(X)                                                                                     \
-  X(GA_JOINT_FIXED, "fixed", "nothing moves")                                                                \
+  X(GA_JOINT_FIXED, "fixed", "no relative motion")                                                           \
   X(GA_JOINT_REVOLUTE, "revolute", "turns about z of a; planar bodies: about their common origin")           \
   X(GA_JOINT_PRISMATIC, "prismatic", "slides along z of a; planar bodies: along x of a")                     \
   X(GA_JOINT_CYLINDRICAL, "cylindrical", "slides along z of a and turns about it")                           \
@@ -175,15 +175,15 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
   X(GA_JOINT_POINT_ON_LINE, "point_on_line",                                                                 \
     "b's origin stays on the z axis of a; planar bodies: on the x axis")                                     \
   X(GA_JOINT_POINT_ON_PLANE, "point_on_plane", "b's origin stays in the xy plane of a")                      \
-  X(GA_JOINT_DISTANCE, "distance", "the origins keep their distance")                                        \
-  X(GA_JOINT_ROD, "rod", "a massless rod with a hinge about z at a and a ball at b")                         \
-  X(GA_JOINT_PARALLEL, "parallel", "axes z stay parallel; planar bodies: the relative angle is held")        \
+  X(GA_JOINT_DISTANCE, "distance", "the distance of the origins is constant")                                \
+  X(GA_JOINT_ROD, "rod", "a massless rod with a hinge about z at a and a ball joint at b")                   \
+  X(GA_JOINT_PARALLEL, "parallel", "z axes stay parallel; planar bodies: the relative angle is constant")    \
   X(GA_JOINT_PERPENDICULAR, "perpendicular", "z of a stays perpendicular to x of b")                         \
   X(GA_JOINT_SCREW, "screw", "as cylindrical, advancing by `pitch` per turn")                                \
-  X(GA_JOINT_GEAR, "gear", "coordinate a + ratio · coordinate b keeps its value")                            \
-  X(GA_JOINT_RACK, "rack_and_pinion", "displacement a − ratio · angle b keeps its value")                    \
+  X(GA_JOINT_GEAR, "gear", "coordinate a + ratio · coordinate b is constant")                                \
+  X(GA_JOINT_RACK, "rack_and_pinion", "displacement a − ratio · angle b is constant")                        \
   X(GA_JOINT_CONSTANT_VELOCITY, "constant_velocity",                                                         \
-    "common origin, b bends away from a in any direction and turns about its z as a does about its own")
+    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")
 
 typedef enum ga_joint_kind {
 #define GA_JOINT_ENUM(name, text, about) name,
@@ -271,6 +271,25 @@ typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
   double radius;     /* [m] > 0, sphere and disk */
 } ga_rolling_def;
 
+/* A point of a body, or of the ground, stays on the axis of a beam or cable and slides along it without
+ * friction. The axis is the smooth curve (cubic spline) through the nodes of the part, at least 4 elements;
+ * its coordinate s is the length along the unloaded part. Drives, springs, actuators and friction may act on
+ * it: "name.s". Signals fx, fy, fz (mx, my, mz): force and torque on the body, ground axes. A run in which it
+ * leaves the part, by more than a thousandth of its length, ends with an error. */
+typedef enum ga_slider_orientation {
+  GA_SLIDER_FREE = 0, /* the frame turns freely */
+  GA_SLIDER_TANGENT   /* its x axis stays along the axis of the part */
+} ga_slider_orientation;
+
+typedef struct ga_slider_def { /* start from ga_slider_defaults() */
+  const char *name;
+  const char *along; /* a beam or cable */
+  const char *frame; /* a frame of another body */
+  ga_slider_orientation orientation;
+  double s;      /* [m] place at the start; NaN (default): the one nearest to the frame as given */
+  double s_rate; /* [m/s] its rate; NaN (default): as the bodies move */
+} ga_slider_def;
+
 /* A constraint by an expression of signals and t:  0 = expression.
  *
  * Holonomic where the expression uses positions and t alone, 0 = Φ(t,q): positions of frames and sensors,
@@ -301,10 +320,12 @@ typedef struct ga_constraint_def { /* start from ga_constraint_defaults() */
 GA_API ga_joint_def ga_joint_defaults(void);
 GA_API ga_drive_def ga_drive_defaults(void);
 GA_API ga_rolling_def ga_rolling_defaults(void);
+GA_API ga_slider_def ga_slider_defaults(void);
 GA_API ga_constraint_def ga_constraint_defaults(void);
 GA_API ga_status ga_machine_add_joint(ga_machine *m, const ga_joint_def *def);
 GA_API ga_status ga_machine_add_drive(ga_machine *m, const ga_drive_def *def);
 GA_API ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def);
+GA_API ga_status ga_machine_add_slider(ga_machine *m, const ga_slider_def *def);
 GA_API ga_status ga_machine_add_constraint(ga_machine *m, const ga_constraint_def *def);
 
 /* ---- Forces -------------------------------------------------------------------------------------------- */
@@ -532,7 +553,15 @@ typedef struct ga_mesh {
   const double *recovery;            /* [n_recovered][dofs n_nodes] */
   const char *const *recovered_name; /* [n_recovered] signals of the part */
   const char *const *recovered_unit; /* [n_recovered]; NULL: none has one */
+  /* Geometric stiffening: [GA_MESH_SPIN_LOADS + dofs n_interface] matrices, as large as `stiffness`; NULL:
+   * none. Each is the change of stiffness by the stresses of one load on the free structure, with inertia
+   * relief (inertia forces of a rigid acceleration balance the load): centrifugal forces of a spin about the
+   * centre of mass with ω_i ω_j = 1 rad²/s², for xx, yy, zz, xy, xz, yz, then 1 N along x, y, z and, with
+   * rotations, 1 N m about x, y, z on each interface node. An entry NULL: that load does not change it. */
+  const ga_sparse *const *stiffening;
 } ga_mesh;
+
+enum { GA_MESH_SPIN_LOADS = 6 };
 
 typedef enum ga_reduction_kind {
   GA_REDUCTION_CRAIG_BAMPTON = 0, /* static shapes of displaced interface nodes, and modes with these held */
@@ -547,6 +576,7 @@ typedef struct ga_reduction_opts { /* start from ga_reduction_defaults() */
   const int *keep;       /* [n_keep] numbers, from 1, ascending, by their frequencies */
   int n_damping;         /* 0 (default): the part's damping; or 1, or one for each mode that is kept */
   const double *damping; /* [n_damping] [-] >= 0 ratio to critical damping */
+  int no_stiffening;     /* 1: without geometric stiffening; default 0 */
 } ga_reduction_opts;
 
 /* A reduced structure: inertia, modes, and their integrals. Rigid motions are not among the modes: its frame
@@ -557,14 +587,29 @@ GA_API ga_reduction_opts ga_reduction_defaults(void);
 /* opts may be NULL: the defaults. */
 GA_API ga_status ga_modal_body_create(ga_context *ctx, const ga_mesh *mesh, const ga_reduction_opts *opts,
                                       ga_modal_body **out);
-/* From the matrices that a beam's elements have where it is not loaded, in the frame of its first section.
+/* From the matrices that a beam's elements have where it is not loaded, with geometric stiffening unless opts
+ * says otherwise, in the frame of its first section.
  * Interface nodes are at[n_interface] [m] along its axis. The beam's place, motion, loads and damping are not
  * looked at. */
 GA_API ga_status ga_modal_body_create_beam(ga_context *ctx, const ga_beam_def *beam, int n_interface,
                                            const double *at, const char *const *name,
                                            const ga_reduction_opts *opts, ga_modal_body **out);
+/* The mesh that it is made of: the same matrices, kept until it is destroyed. stiffening 0: without
+ * ga_mesh.stiffening. */
+typedef struct ga_beam_mesh ga_beam_mesh;
+GA_API ga_status ga_beam_mesh_create(ga_context *ctx, const ga_beam_def *beam, int n_interface,
+                                     const double *at, const char *const *name, int stiffening,
+                                     ga_beam_mesh **out);
+GA_API const ga_mesh *ga_beam_mesh_get(const ga_beam_mesh *mesh);
+GA_API void ga_beam_mesh_destroy(ga_beam_mesh **mesh);
+/* The definition of a beam of a machine, where its first section is at the start, and its length [m]; start
+ * and length may be NULL. What the definition points to belongs to the machine. */
+GA_API ga_status ga_machine_beam(const ga_machine *m, const char *part, ga_beam_def *out, ga_pose *start,
+                                 double *length);
 GA_API void ga_modal_body_destroy(ga_modal_body **body);
 GA_API int ga_modal_body_n_modes(const ga_modal_body *body);
+/* 1: it has geometric stiffening, and may spin as fast as its modes vibrate. */
+GA_API int ga_modal_body_is_stiffened(const ga_modal_body *body);
 /* [Hz] of the free body, from the lowest on; NaN: there is no mode i. */
 GA_API double ga_modal_body_frequency(const ga_modal_body *body, int i);
 /* [kg], [m] in the mesh's frame, [kg m²] Jxx Jyy Jzz Jxy Jxz Jyz about the centre of mass, not deformed; each

@@ -1,4 +1,4 @@
-/* Parts along a line: how they are divided into elements, and which node a marker on them has. */
+/* Beams and cables: their division into elements, the node of each marker, and loads along them. */
 #include "mbs/along.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative to the length: places closer to each other than this share a node. */
+/* Positions closer to each other than this, relative to the length, share a node. */
 #define SAME_PLACE 1e-6
 
 static int ascending(const void *a, const void *b)
@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Where part i has this part divided; the number of places, at most two. */
+/* Positions at which part i requires a node of this part; returns their number, at most two. */
 static int places_of(const ga_machine *m, int part, int i, double at[2])
 {
   const char *name = m->part[part].name;
@@ -48,7 +48,7 @@ static int list_places(const ga_machine *m, int part, double length, double *at)
   return kept;
 }
 
-/* How many elements between two places: near to what an even spread would give them. */
+/* Number of elements between two positions, close to an even division. */
 static int elements_between(int elements, double length, double from, double to)
 {
   const long n = lround(elements * (to - from) / length);
@@ -72,7 +72,7 @@ ga_status ga__along_divide(ga_machine *m, int part, double length, int elements,
   return *s ? GA_OK : ga__no_memory(m->ctx, "nodes along a part");
 }
 
-/* The node nearest to a place. */
+/* The node nearest to a position. */
 static int nearest(const double *s, int n, double at)
 {
   int low = 0, high = n;
@@ -97,6 +97,14 @@ ga_status ga__along_find(ga_machine *m, int part, const double *s, int n, double
                                    GA__NUMBERS({at, "m"}, {length, "m"})});
   *node = nearest(s, n, at);
   return GA_OK;
+}
+
+int ga__along_of(const ga__mbs_model *b, int part, ga__along *out)
+{
+  const ga__part_kind kind = b->m->part[part].kind;
+  if (kind != GA__PART_BEAM && kind != GA__PART_CABLE) return 0;
+  *out = kind == GA__PART_BEAM ? ga__beam_along(b, part) : ga__cable_along(b, part);
+  return 1;
 }
 
 ga_status ga__along_want(ga__mbs_model *b, int first, int n)
@@ -160,7 +168,7 @@ static int is_zero(const ga_input in[3])
   return zero;
 }
 
-/* A load of a part of its own: where it is along the part that it acts on. */
+/* A load that is a part of its own (line_load): its stretch of the part that it acts on. */
 static ga_status place_load(ga_machine *m, ga__mbs_model *b, int on, const double *s, int n,
                             ga__line_load *load)
 {
@@ -219,7 +227,7 @@ void ga__line_loads_free(ga_context *ctx, ga__line_loads *loads)
   loads->at = NULL, loads->port = NULL;
 }
 
-/* Component c of load l at a node, as far as it is an output and reaches the node. */
+/* Component c of load l at a node; none if it is no output or does not reach the node. */
 static int is_port(const ga__line_load *load, int c, int node)
 {
   return load->value[c].y >= 0 && node >= load->first && node <= load->last;
@@ -295,7 +303,7 @@ const char *ga__line_loads_unit(const ga__line_loads *loads, int y)
   return "";
 }
 
-/* The part itself: what it acts on does the rest. */
+/* The part itself has no equations: the part that it acts on evaluates it. */
 static ga_status check_body(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_line_load_def *d = m->part[part].def;

@@ -12,6 +12,16 @@ ga_status ga__along_divide(ga_machine *m, int part, double length, int elements,
 /* The node for a marker at x = at along the part; refuses places beyond its ends. */
 ga_status ga__along_find(ga_machine *m, int part, const double *s, int n, double at, int *node);
 
+/* Nodes first ... first + n of a beam or cable, at s[n + 1] along it (borrowed). Returns 0: the part is
+ * neither. */
+typedef struct ga__along {
+  int first, n;
+  const double *s;
+} ga__along;
+int ga__along_of(const ga__mbs_model *b, int part, ga__along *out);
+ga__along ga__beam_along(const ga__mbs_model *b, int part);  /* (beam.c) */
+ga__along ga__cable_along(const ga__mbs_model *b, int part); /* (cable.c) */
+
 /* Elements i between nodes first + i and first + i + 1: blocks of the pattern for each two of their nodes,
  * then pair[4 n] with their numbers. */
 ga_status ga__along_want(ga__mbs_model *b, int first, int n);

@@ -12,6 +12,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
+#include "mbs/slider.h"
 #include "mbs/workspace.h"
 
 #include "lie/mat3.h"
@@ -46,8 +47,7 @@ static int holds(const ga__part *part, int rate)
 
 static double given_of(const ga_machine *m, const ga__joint *joint, int c, int rate)
 {
-  if (!joint->recipe) return NAN; /* a scalar body's, or none */
-  return ga__joint_given(m->part[joint->part].def, joint->coordinate[c].info->name, rate);
+  return ga__given_coordinate(&m->part[joint->part], joint->coordinate[c].info, rate);
 }
 
 static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
@@ -58,8 +58,8 @@ static int is_given(const ga_machine *m, const ga__joint *joint, int rate)
 }
 
 /* Bits of what the parts of a machine give: 1 a coordinate, 2 a rate, 4 a held pose, 8 velocities,
- * 16 a weight, 32 a nonzero initial speed of a drive. Those in ASKED must be met, or the machine
- * is refused here. */
+ * 16 a weight, 32 a nonzero initial speed of a drive, 64 a slider that is nearly on its part. Those in ASKED
+ * must be met, or the machine is refused here. */
 enum {
   GIVES_VALUE = 1,
   GIVES_RATE = 2,
@@ -67,6 +67,7 @@ enum {
   HOLDS_VELOCITY = 8,
   GIVES_WEIGHT = 16,
   GIVES_SPEED = 32,
+  GIVES_GAP = 64,
   ASKED = GIVES_VALUE | GIVES_RATE | HOLDS_POSE | HOLDS_VELOCITY
 };
 
@@ -595,9 +596,13 @@ static void stage_close(ga_machine *m, stage *s)
  * have no mass. */
 static void weigh_nodes(const ga_machine *m, ga__mbs_model *b)
 {
+  const double stays = 1e9; /* of the heaviest: what slides is moved, and what it slides on is not bent */
+  double heaviest = 0.0;
+  for (int i = 1; i < b->node.n; i++) heaviest = fmax(heaviest, node_at(b, i)->mass);
   for (int i = 1; i < b->node.n; i++) {
     ga__node *node = node_at(b, i);
-    const double weight = weight_of(&m->part[node->part]);
+    const double own = weight_of(&m->part[node->part]);
+    const double weight = ga__is_slid_on(m, node->part) ? own * stays * heaviest / node->mass : own;
     node->mass *= weight;
     for (int k = 0; k < 9; k++) node->J[k] *= weight;
   }
@@ -822,7 +827,7 @@ static int count_moves(const ga_machine *m, const ga__mbs_model *b, const tree *
 static void set_followers(ga__mbs_model *b, const ga__joint *joint, const double *value)
 {
   for (int c = 0; c < joint->n_coordinates; c++) {
-    if (!joint->recipe || joint->coordinate[c].scalar_gauge < 0) continue;
+    if (!ga__has_coordinates(joint) || joint->coordinate[c].scalar_gauge < 0) continue;
     const ga__gauge *g = GA__AT(b->gauge, ga__gauge, joint->coordinate[c].scalar_gauge);
     node_at(b, node_of(b, g->a))->q0[0] = value[c];
   }
@@ -836,7 +841,7 @@ static void place_given(const ga_machine *m, ga__mbs_model *b, tree *t, int move
   for (int j = 0; j < b->joint.n; j++) {
     const ga__joint *joint = joint_at(b, j);
     double before[3], *value = t->value + 3 * j;
-    if (!joint->recipe) continue;
+    if (!ga__has_coordinates(joint)) continue;
     for (int c = 0; c < joint->n_coordinates; c++) {
       const ga__coordinate *at = &joint->coordinate[c];
       const double given = given_of(m, joint, c, 0);
@@ -1072,10 +1077,10 @@ static ga_status assemble_positions(ga_machine *m, int given, ga__placement *p)
       status = approach_given(m, &s, &t, given, &at);
     }
     ga__free(m->ctx, room);
-    p->positions = matters || (!status && (given & GIVES_WEIGHT));
+    p->positions = matters || (!status && (given & (GIVES_WEIGHT | GIVES_GAP)));
     if (status && matters) status = refuse_given(m, s.b, 0, status);
     if (status && status != GA_ERR_MEMORY && !matters) { /* the start will say what is wrong */
-      if (given == GIVES_SPEED) p->n = 0;
+      if ((given & ~GIVES_GAP) == GIVES_SPEED) p->n = 0;
       status = GA_OK;
     }
     if (!status) keep_nodes(s.b, p, POSITIONS);
@@ -1204,7 +1209,7 @@ void ga__placement_apply(const ga__placement *p, ga__mbs_model *b)
 /* Uses GA_FORM_SPACE, whatever the form of the machine. */
 ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
 {
-  const int given = what_is_given(m), n = b->n_frame_nodes;
+  const int given = what_is_given(m) | (ga__sliders_have_gaps(b) ? GIVES_GAP : 0), n = b->n_frame_nodes;
   const ga_form form = m->opts.form;
   const ga_error said = m->ctx->error;
   *p = (ga__placement){.ctx = NULL};
@@ -1227,9 +1232,9 @@ ga_status ga__assemble(ga_machine *m, const ga__mbs_model *b, ga__placement *p)
   if (!status) keep_nodes(s.b, p, POSITIONS | VELOCITIES); /* as given */
   stage_close(m, &s);
   if (!status) status = assemble_positions(m, given, p);
-  if (!status && given == GIVES_WEIGHT && !p->positions)
+  if (!status && !(given & ~(GIVES_WEIGHT | GIVES_GAP)) && !p->positions)
     p->n = 0; /* nothing has to be met here; the start reports the contradiction */
-  if (!status && p->n > 0) status = assemble_velocities(m, given, p);
+  if (!status && p->n > 0 && given != GIVES_GAP) status = assemble_velocities(m, given & ~GIVES_GAP, p);
   if (status && status != GA_ERR_MEMORY && !(given & ASKED)) p->n = 0, status = GA_OK, m->ctx->error = said;
   p->speeds = (given & GIVES_SPEED) && p->n > 0;
   m->opts.form = form;

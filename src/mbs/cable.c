@@ -1,11 +1,11 @@
-/* Cables as parts: mass points with lines between them that pull, and never push.
+/* Cables: mass points connected by elements that pull and never push.
  *
  * With l the distance of two neighbours and L their distance along the cable without tension, the tension is
  *
  *   N = max(0, EA (ε + τ ε')),   ε = (l − L)/L
  *
- * Kelvin and Voigt's damping never makes it push: N is continuous, and has a kink where an element goes slack
- * or taut. Stored is EA L max(0, ε)²/2; what else N does is lost, and never negative.
+ * Damping (Kelvin–Voigt) never makes N negative: N is continuous, with a kink where an element becomes slack
+ * or taut. The stored energy is EA L max(0, ε)²/2; the remaining power of N is dissipated and never negative.
  *
  * Masses: half of an element's at each end (body.c), and of its mass m L
  *
@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Its data as an element of the machine. */
+/* Data of the element of the machine. */
 typedef struct cable {
   int first, n; /* node of its first end; elements */
   ga__cable_line line;
@@ -45,14 +45,14 @@ static double length_of(const cable *u, int i)
   return u->s[i + 1] - u->s[i];
 }
 
-/* ---- As it is given ---- */
+/* ---- Input ---- */
 
 static ga__beam_fault out_of_range(const char *field, double value, const char *unit, const char *expected)
 {
   return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, field, expected, value, unit};
 }
 
-/* Stiffness and mass as numbers, or of a round section. */
+/* Stiffness and mass, given or from a round section. */
 static ga__beam_fault make_section(const ga_cable_def *d, ga__cable_line *out)
 {
   const double area = 0.25 * 3.14159265358979323846 * d->diameter * d->diameter;
@@ -79,7 +79,7 @@ static ga__beam_fault make_section(const ga_cable_def *d, ga__cable_line *out)
   return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
 }
 
-/* The length of the line that it starts on. */
+/* Length of the initial line. */
 static ga__beam_fault measure(const ga_cable_def *d, double *distance)
 {
   const ga__curve curve = {d->points, d->n_points};
@@ -119,7 +119,7 @@ ga__beam_fault ga__cable_make(const ga_cable_def *d, ga__cable_line *out)
 
 /* ---- Building ---- */
 
-/* Node i: half of each neighbour's mass, moving with the whole. */
+/* Node i: half the mass of each neighbouring element, with the velocity of the initial rigid motion. */
 static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, cable *u, int i, const double x[3])
 {
   const ga_cable_def *d = m->part[part].def;
@@ -138,7 +138,7 @@ static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, cable *u, i
   return GA_OK;
 }
 
-/* Places on the curve through its points, stretched evenly to its length. */
+/* Positions on the curve through its points, scaled evenly to its length. */
 static void follow_points(const ga_cable_def *d, const cable *u, double *x)
 {
   static const double any[3] = {NAN, NAN, NAN};
@@ -163,6 +163,7 @@ static ga_status add_nodes(ga_machine *m, ga__mbs_model *b, int part, cable *u)
     follow_points(d, u, x);
   else
     ga__cable_hang(d->from, d->to, m->opts.gravity, u->s, u->n, x);
+  if (!status) status = ga__list_reserve(m->ctx, &b->node, u->n + 1);
   for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i, x + 3 * i);
   ga__free(m->ctx, x);
   return status;
@@ -174,7 +175,7 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   const ga__element *el = ga__element_add(m, b, part, &ga__cable_type, 0, 0);
   if (!el) return GA_ERR_MEMORY;
   cable *u = el->data;
-  ga__cable_make(d, &u->line); /* it was found right when the part was added */
+  ga__cable_make(d, &u->line); /* already checked when the part was added */
   u->damping = d->damping;
   ga_status status = ga__along_divide(m, part, u->line.length, d->elements, &u->n, &u->s);
   if (status) return status;
@@ -188,6 +189,12 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   b->part_node[part] = u->first;
   b->part_marker[part] = b->marker.n - 1;
   return GA_OK;
+}
+
+ga__along ga__cable_along(const ga__mbs_model *b, int part)
+{
+  const cable *u = cable_of(b, part);
+  return (ga__along){u->first, u->n, u->s};
 }
 
 static ga_status create_loads(ga_machine *m, ga__mbs_model *b, int part)
@@ -204,7 +211,7 @@ static void release(ga_context *ctx, ga__element *el)
   ga__free(ctx, u->pair);
 }
 
-/* A marker is at a node; a cable has no sections that could turn. */
+/* A marker is at a node; a cable has no rotation of sections. */
 static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out)
 {
   const cable *u = cable_of(b, part);
@@ -279,7 +286,7 @@ static void damping_of(const stretch *s, double C[9])
   for (int i = 0; i < 9; i++) C[i] = s->by_rate * s->t[i / 3] * s->t[i % 3];
 }
 
-/* What couples the masses of both ends, m L/12. */
+/* Coupling of the masses of both ends, m L/12. */
 static double coupling_of(const cable *u, int i)
 {
   return u->line.mass * length_of(u, i) / 12;
@@ -369,7 +376,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
   return 0;
 }
 
-/* ---- Going slack and taut ---- */
+/* ---- Slack and taut ---- */
 
 static int has_edges(const ga__mbs_model *b, const ga__element *el)
 {
@@ -377,7 +384,7 @@ static int has_edges(const ga__mbs_model *b, const ga__element *el)
   return 1;
 }
 
-/* Does any of its elements pull? Single elements of a cable that pulls elsewhere go slack and taut with every
+/* 1: at least one element pulls. Single elements of a cable that pulls elsewhere go slack and taut with every
  * wave in it; at their kinks, where N is continuous, steps keep their order without ending there. */
 static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
@@ -502,8 +509,8 @@ static const struct {
 } NODE_SIGNAL[] = {{"tension", "N"}, {"fx", "N"}, {"fy", "N"}, {"fz", "N"}};
 enum { N_NODE_SIGNALS = sizeof NODE_SIGNAL / sizeof *NODE_SIGNAL };
 
-/* Force in the cable at a node, ground axes: of what lies beyond on what lies before. Inertia, weight and
- * loads of half an element are between there and the middle of the element, where the tension is N. */
+/* Force in the cable at a node, ground axes, of the following piece on the preceding one. It differs from N
+ * in the middle of the element by inertia, weight and loads of half an element. */
 static int force_at(const ga__eval *e, const cable *u, int node, double F[3])
 {
   double *value = e->work->scratch, sum[12] = {0};
@@ -545,7 +552,7 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   return status;
 }
 
-/* ---- Their derivatives, where they are fed back ---- */
+/* ---- Derivatives of signals, for feedback ---- */
 
 /* The energy depends on all nodes; a force on the nodes of its element, and on loads there. */
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
@@ -637,7 +644,7 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
   }
 }
 
-/* ---- How it looks ---- */
+/* ---- Shape for pictures ---- */
 
 static int n_shapes(const ga__mbs_model *b, int part)
 {

@@ -1,7 +1,7 @@
-/* How a cable that is longer than the distance of its ends hangs between them: the catenary.
+/* Catenary: the shape of a hanging cable that is longer than the distance between its ends.
  *
  * With H across and V along the direction down between its ends, length l, and a the ratio of the horizontal
- * tension to the weight by length:
+ * tension to the weight per length:
  *
  *   √(l² − V²) = 2 a sinh u,  u = H/2a,    tanh m = V/l
  *   across(s) = a (asinh((s − s₀)/a) + asinh(s₀/a)),   up(s) = √(a² + (s − s₀)²) − √(a² + s₀²)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define UNITS(unit, force)                                                                                   \
@@ -71,6 +72,20 @@ double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate
 {
   const ga_coordinate_info *info = ga_coordinate_find(coordinate);
   return info ? ga__coordinate_given(def, (int)(info - INFO), rate) : NAN;
+}
+
+double ga__given_coordinate(const ga__part *part, const ga_coordinate_info *info, int rate)
+{
+  char name[40];
+  if (!info->name[0]) return NAN;
+  snprintf(name, sizeof name, "%s%s", info->name, ga__coordinate_suffix(rate));
+  const double *given = ga__part_member(part, name, NULL);
+  return given ? *given : NAN;
+}
+
+int ga__has_coordinates(const ga__joint *joint)
+{
+  return joint->n_coordinates > 0 && joint->coordinate[0].info->name[0];
 }
 
 int ga__node_is_angle(const ga__mbs_model *b, const ga__node *node)

@@ -34,6 +34,10 @@ const char *ga__coordinate_suffix(int derivative);
 
 /* Initial value of a coordinate, or (rate 1) its initial rate; NaN: not given. */
 double ga__coordinate_given(const ga_joint_def *def, int number, int rate);
+/* The same of a joint, or of another part that has the coordinate; NaN for a scalar body. */
+double ga__given_coordinate(const ga__part *part, const ga_coordinate_info *info, int rate);
+/* 1: a joint or slider with coordinates; 0: a scalar body, a coupling, a drive. */
+int ga__has_coordinates(const ga__joint *joint);
 /* Kinds of joints that have the coordinate, in space or in the plane, as bits. (joint.c) */
 unsigned long ga__coordinate_kinds(int number);
 

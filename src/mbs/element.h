@@ -318,6 +318,7 @@ extern const ga__element_type ga__ground_type, ga__rigid_type, ga__planar_type, 
     ga__scalar_type, ga__marker_type;                         /* node.c */
 extern const ga__element_type ga__beam_type;                  /* beam.c */
 extern const ga__element_type ga__cable_type;                 /* cable.c */
+extern const ga__element_type ga__slider_type;                /* slider.c */
 extern const ga__element_type ga__line_load_type;             /* along.c */
 extern const ga__element_type ga__modal_type;                 /* modal.c */
 extern const ga__element_type ga__bodies_type;                /* body.c */

@@ -37,7 +37,7 @@ typedef struct node_use {
   int B, Bt; /* entries of the row and of the column of the multiplier, one for each velocity */
 } node_use;
 
-/* Its data as an element. */
+/* Data of the element. */
 typedef struct constraint {
   ga_expr *expr;
   int n; /* signals */
@@ -489,7 +489,8 @@ static void write_unit(char *text, size_t size, const ga_dimension *d)
     }
 }
 
-/* Of the expression, and of the force: power by the rate of the expression, or by itself where it is one. */
+/* Units of the expression and of the force: power divided by the rate of the expression, or by the expression
+ * itself if it is a rate. */
 static void set_units(constraint *c, const ga__dimension_known *known)
 {
   ga_dimension force = {{2, 1, c->psi >= 0 ? -3 : -2}};
@@ -500,7 +501,7 @@ static void set_units(constraint *c, const ga__dimension_known *known)
   write_unit(c->force_unit, sizeof c->force_unit, &force);
 }
 
-/* The unit that is given, against that of the terms. */
+/* Compares the given unit with that of the terms. */
 static ga_status check_unit(ga_machine *m, const ga__part *part, const char *text, ga__dimension_known *known)
 {
   char is[2 * GA_TEXT_PIECE], expected[2 * GA_TEXT_PIECE], detail[3 * GA_TEXT_PIECE];
@@ -589,7 +590,7 @@ static int uses_velocities(const constraint *c)
   return 0;
 }
 
-/* What the text alone shows: that it holds something, is of the type that is given, and is smooth. */
+/* Checks of the text: it constrains something, has the given type, and is smooth. */
 static ga_status check_text(ga_machine *m, const ga__part *part, const ga_constraint_def *def,
                             const constraint *c)
 {
@@ -615,7 +616,7 @@ static ga_status check_text(ga_machine *m, const ga__part *part, const ga_constr
   return GA_OK;
 }
 
-/* 1: the gradient is zero, or as good as: it is tiny, or would change by its own size within a tiny motion.
+/* 1: the gradient is zero or negligible: very small, or changing by its own size within a very small motion.
  */
 static int is_singular(const constraint *c, const values *v)
 {
@@ -636,7 +637,7 @@ static int is_singular(const constraint *c, const values *v)
   return !(first > SINGULAR * fmax(1, second));
 }
 
-/* Where bodies start it must be defined, and block a motion. */
+/* At the initial positions the expression must be defined, and constrain a motion. */
 static ga_status check_start(ga_machine *m, ga__mbs_model *b, const ga__part *part, const constraint *c)
 {
   const ga_point p = {.t = m->opts.t_start};

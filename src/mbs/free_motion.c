@@ -7,9 +7,8 @@
 
 enum { MOST_NAMED = 16 };
 #define PART 0.1 /* of the largest rate */
-#define MOVES                                                                                                \
-  1e-8 /* least rate of a coordinate that takes part in a motion whose velocities are at most 1              \
-        */
+/* Least rate of a coordinate that takes part in a motion whose velocities are at most 1. */
+#define MOVES 1e-8
 
 /* The rate of a coordinate that can be driven, of a joint or a scalar body; −1: it is none. */
 static int rate_of(const ga_machine *m, int i)

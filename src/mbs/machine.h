@@ -22,6 +22,7 @@ typedef enum ga__part_kind {
   GA__PART_JOINT,
   GA__PART_DRIVE,
   GA__PART_ROLLING,
+  GA__PART_SLIDER,
   GA__PART_CONSTRAINT,
   GA__PART_SPRING,
   GA__PART_ACTUATOR,
@@ -93,6 +94,8 @@ typedef struct ga__list {
 } ga__list;
 #define GA__AT(list, type, i) (&((type *)(list).at)[i])
 
+/* Makes room for n more items. */
+ga_status ga__list_reserve(ga_context *ctx, ga__list *list, int n);
 /* Adds an item, zeroed; NULL: out of memory, which is reported. */
 void *ga__list_add(ga_context *ctx, ga__list *list);
 

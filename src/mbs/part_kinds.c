@@ -29,24 +29,24 @@ typedef struct part_checked {
 #define MANY(member, n) .name = #member, .offset = offsetof(DEF, member), .count = (n)
 #define NAME                                                                                                 \
   {                                                                                                          \
-    ONE(name), .rule = GA__RULE_TEXT, .about = "what others call it"                                         \
+    ONE(name), .rule = GA__RULE_TEXT, .about = "name of the part"                                            \
   }
 #define MASSLESS                                                                                             \
   {                                                                                                          \
-    ONE(massless), .rule = GA__RULE_FLAG,                                                                    \
-                   .about = "mass and inertia may be zero; joints must then hold what has none"              \
+    ONE(massless),                                                                                           \
+        .rule = GA__RULE_FLAG,                                                                               \
+        .about = "mass and inertia may be zero; joints must then hold the motions without inertia"           \
   }
 #define HOLD                                                                                                 \
   {                                                                                                          \
     ONE(hold), .rule = GA__RULE_CHOICE, .note = "ga_hold", NAMES_OF(hold_names),                             \
-               .choices_about = hold_about, .about = "what stays as given when the machine is assembled"     \
+               .choices_about = hold_about, .about = "initial values that the assembly must not change"      \
   }
 #define WEIGHT                                                                                               \
   {                                                                                                          \
     ONE(weight),                                                                                             \
         .rule = GA__RULE_POSITIVE, .unit = "1",                                                              \
-        .about = "> 0: how much it resists being moved when the machine is assembled; its mass and "         \
-                 "inertia count this many times then"                                                        \
+        .about = "factor on mass and inertia in the assembly, > 0: a larger weight makes the body move less" \
   }
 #define NAMES_OF(list) .choices = (list), .n_choices = (int)(sizeof(list) / sizeof((list)[0]))
 #define BIT(kind) (1ul << (kind))
@@ -58,7 +58,7 @@ typedef struct part_checked {
 #define END_FIELD(member)                                                                                    \
   {                                                                                                          \
     ONE(member), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = FRAME,                            \
-                 .about = "an end of the line that it acts along, a body or marker"                          \
+                 .about = "body or marker at one end of the line of action"                                  \
   }
 #define COORDINATE_FIELD                                                                                     \
   {                                                                                                          \
@@ -67,8 +67,9 @@ typedef struct part_checked {
   }
 
 static const char *const hold_names[] = {"none", "pose", "velocity", "both"};
-static const char *const hold_about[] = {"it is moved to meet joints", "position and rotation", "velocities",
-                                         "all of these"};
+static const char *const hold_about[] = {"nothing: the body may be moved to satisfy the joints",
+                                         "position and rotation", "velocities",
+                                         "position, rotation and velocities"};
 
 static const char *const joint_names[] = {
 #define JOINT_NAME(value, text, about) text,
@@ -84,12 +85,17 @@ static const char *const joint_about[] = {
 
 static const char *const rolling_names[] = {"sphere", "disk", "knife"};
 static const char *const rolling_about[] = {
-    "centre at the origin of `body`", "thin disk, centre at the origin of `body`, axis its z",
+    "centre at the origin of `body`", "thin disk, centre at the origin of `body`, axis along its z",
     "knife edge: the origin of `body` does not move along its y axis; no contact"};
 
+static const char *const slider_names[] = {"free", "tangent"};
+static const char *const slider_about[] = {"the frame turns freely",
+                                           "the frame's x axis stays along the axis of the beam or cable"};
+
 static const char *const constraint_names[] = {"auto", "holonomic", "nonholonomic"};
-static const char *const constraint_about[] = {"holonomic where it uses no velocities, else nonholonomic",
-                                               "it uses positions and t alone", "it uses velocities"};
+static const char *const constraint_about[] = {
+    "holonomic if the expression has no velocities, else nonholonomic",
+    "the expression has only positions and t", "the expression has velocities"};
 
 static const char *const axes_names[] = {"ground", "body"};
 static const char *const axes_about[] = {"ground axes", "the frame's own axes"};
@@ -104,24 +110,25 @@ static const char *const sensor_names[] = {
     [GA_SENSOR_REACTION_TORQUE] = "reaction_torque",
 };
 static const char *const sensor_about[] = {
-    [GA_SENSOR_POSITION] = "of a frame's origin, seen from the origin of `from`",
-    [GA_SENSOR_VELOCITY] = "of a frame's origin, against the ground",
-    [GA_SENSOR_ACCELERATION] = "of a frame's origin, against the ground",
-    [GA_SENSOR_SPECIFIC_FORCE] = "acceleration minus gravity, what an accelerometer shows",
-    [GA_SENSOR_ANGULAR_VELOCITY] = "of a frame, against the ground",
-    [GA_SENSOR_REACTION_FORCE] = "of a joint, on its body b",
-    [GA_SENSOR_REACTION_TORQUE] = "of a joint, on its body b, about b's origin",
+    [GA_SENSOR_POSITION] = "position of the frame's origin relative to the origin of `from`",
+    [GA_SENSOR_VELOCITY] = "velocity of the frame's origin relative to the ground",
+    [GA_SENSOR_ACCELERATION] = "acceleration of the frame's origin relative to the ground",
+    [GA_SENSOR_SPECIFIC_FORCE] = "acceleration minus gravity, as measured by an accelerometer",
+    [GA_SENSOR_ANGULAR_VELOCITY] = "angular velocity of the frame relative to the ground",
+    [GA_SENSOR_REACTION_FORCE] = "force of the joint on its body b",
+    [GA_SENSOR_REACTION_TORQUE] = "torque of the joint on its body b, about the origin of b",
 };
 
 static const char *const section_names[] = {"numbers", "rectangle", "circle", "tube", "i"};
-static const char *const section_about[] = {
-    "`stiffness`, `mass_per_length` and `rotary_inertia`", "`width` along y, `height` along z", "`diameter`",
-    "`diameter` outside, `wall`",
-    "two flanges of `width` along y, `flange` thick, joined by a `web`; `height` in all"};
+static const char *const section_about[] = {"`stiffness`, `mass_per_length` and `rotary_inertia`",
+                                            "`width` along y, `height` along z", "`diameter`",
+                                            "outer `diameter`, thickness `wall`",
+                                            ("I section: two flanges of `width` along y and thickness "
+                                             "`flange`, a web of thickness `web`, total `height` along z")};
 
 static const char *const beam_names[] = {"accurate", "constant_strain"};
 static const char *const beam_about[] = {"order 4 in statics",
-                                         "order 2, masses lumped to nodes: the plain element, to compare"};
+                                         "order 2, with lumped masses: the simple element, for comparison"};
 
 static const ga__field ground_fields[] = {{.name = ""}};
 
@@ -134,12 +141,12 @@ static const ga__field rigid_fields[] = {
               "mass, in "
               "axes parallel to the body's frame"},
     {MANY(com, 3), .rule = GA__RULE_NUMBER, .unit = "m", .about = "centre of mass in the body's frame"},
-    {ONE(pose), .rule = GA__RULE_POSE, .about = "of the body's frame at the start, in the ground's"},
+    {ONE(pose), .rule = GA__RULE_POSE, .about = "initial pose of the body's frame, in the ground frame"},
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s",
-     .about = "of the frame's origin at the start, ground axes"},
+     .about = "initial velocity of the frame's origin, ground axes"},
     {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
-     .about = "angular velocity at the start, ground axes"},
-    {ONE(omega_in_body), .rule = GA__RULE_FLAG, .about = "omega is in the body's axes"},
+     .about = "initial angular velocity, ground axes"},
+    {ONE(omega_in_body), .rule = GA__RULE_FLAG, .about = "omega is given in the body's axes"},
     MASSLESS,
     HOLD,
     WEIGHT,
@@ -151,13 +158,16 @@ static const ga__field planar_fields[] = {
     NAME,
     {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .no_default = 1, .about = "> 0"},
     {ONE(inertia), .rule = GA__RULE_NUMBER, .unit = "kg*m^2", .no_default = 1,
-     .about = "about the centre of mass, > 0"},
+     .about = "moment of inertia about the centre of mass, > 0"},
     {MANY(com, 2), .rule = GA__RULE_NUMBER, .unit = "m", .about = "centre of mass in the body's frame"},
-    {MANY(position, 2), .rule = GA__RULE_NUMBER, .unit = "m", .about = "of the frame's origin at the start"},
-    {ONE(z), .rule = GA__RULE_NUMBER, .unit = "m", .about = "of the plane that it moves in"},
-    {ONE(angle), .rule = GA__RULE_NUMBER, .unit = "rad", .about = "at the start; any number of turns"},
-    {MANY(velocity, 2), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "of the origin at the start"},
-    {ONE(rate), .rule = GA__RULE_NUMBER, .unit = "rad/s", .about = "of the angle at the start"},
+    {MANY(position, 2), .rule = GA__RULE_NUMBER, .unit = "m",
+     .about = "initial position of the frame's origin"},
+    {ONE(z), .rule = GA__RULE_NUMBER, .unit = "m", .about = "z of the plane of motion"},
+    {ONE(angle), .rule = GA__RULE_NUMBER, .unit = "rad",
+     .about = "initial angle; more than one turn is possible"},
+    {MANY(velocity, 2), .rule = GA__RULE_NUMBER, .unit = "m/s",
+     .about = "initial velocity of the frame's origin"},
+    {ONE(rate), .rule = GA__RULE_NUMBER, .unit = "rad/s", .about = "initial rate of the angle"},
     MASSLESS,
     HOLD,
     WEIGHT,
@@ -168,8 +178,8 @@ static const ga__field planar_fields[] = {
 static const ga__field point_fields[] = {
     NAME,
     {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .no_default = 1, .about = "> 0"},
-    {MANY(position, 3), .rule = GA__RULE_NUMBER, .unit = "m", .about = "at the start"},
-    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "at the start"},
+    {MANY(position, 3), .rule = GA__RULE_NUMBER, .unit = "m", .about = "initial position"},
+    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "initial velocity"},
     MASSLESS,
     HOLD,
     WEIGHT,
@@ -181,8 +191,9 @@ static const ga__field scalar_fields[] = {
     NAME,
     {ONE(mass), .rule = GA__RULE_NUMBER, .unit = "kg", .unit_other = "kg*m^2", .no_default = 1,
      .about = "inertia, > 0"},
-    {ONE(position), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "rad", .about = "at the start"},
-    {ONE(velocity), .rule = GA__RULE_NUMBER, .unit = "m/s", .unit_other = "rad/s", .about = "at the start"},
+    {ONE(position), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "rad", .about = "initial position"},
+    {ONE(velocity), .rule = GA__RULE_NUMBER, .unit = "m/s", .unit_other = "rad/s",
+     .about = "initial velocity"},
     {ONE(rotational), .rule = GA__RULE_FLAG, .about = "the coordinate is an angle"},
     MASSLESS,
     HOLD,
@@ -198,58 +209,62 @@ static const ga__field scalar_fields[] = {
 static const ga__field beam_fields[] = {
     NAME,
     {MANY(from, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by pose and length",
-     .about = "where its axis begins, and"},
+     .about = "start of the axis of a straight beam"},
     {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by pose and length",
-     .about = "where it ends, of a straight beam"},
+     .about = "end of the axis of a straight beam"},
     {ONE(points), .rule = GA__RULE_MATRIX, .unit = "m", .rows = GA__AT_INT(ga_beam_def, n_points),
      .columns = GA__AT_INT(ga_beam_def, point_size),
-     .about = "instead of from and to: [x, y, z] of places that its axis goes through, in circular arcs "
-              "without kinks"},
+     .about = "instead of from and to, for a curved beam: points [x, y, z] of the axis, joined smoothly by "
+              "circular arcs"},
     {MANY(up, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "1",
      .nan_about = "z of the ground, or x where the beam is along z",
-     .about = "z of its sections points there as far as it can, with from and to; with points, of its first"},
+     .about = "with from and to: direction of the sections' z, made perpendicular to the axis; with points: "
+              "of the first section's z"},
     {ONE(pose), .rule = GA__RULE_POSE,
-     .about = "instead of from and to: its first section at the start, x along the axis"},
-    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = "> 0, with pose"},
+     .about = "instead of from and to: initial pose of the first section, x along the axis"},
+    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = "length of the beam, with pose; > 0"},
     {MANY(curvature, 3), .rule = GA__RULE_NUMBER, .unit = "rad/m",
-     .about = "of the unloaded beam: twist about x, bending about y and z of its sections"},
+     .about = "curvature of the unloaded beam: twist about x, bending about y and z of the section"},
     {ONE(elements), .rule = GA__RULE_INTEGER, .low = 1, .high = 10000000,
-     .about = "into how many it is divided; markers on it divide it too"},
+     .about = "number of elements; a marker on the beam is a further node"},
     {ONE(formulation), .rule = GA__RULE_CHOICE, .note = "ga_beam_kind", NAMES_OF(beam_names),
      .choices_about = beam_about, .about = "of elements"},
     {ONE(section), .rule = GA__RULE_CHOICE, .note = "ga_section_kind", NAMES_OF(section_names),
-     .choices_about = section_about, .about = "what its sections are given by"},
-    SHAPE_LENGTH(width, "rectangle, i: along y"),
-    SHAPE_LENGTH(height, "rectangle, i: along z"),
-    SHAPE_LENGTH(diameter, "circle, tube: outside"),
-    SHAPE_LENGTH(wall, "tube: thickness"),
-    SHAPE_LENGTH(web, "i: thickness"),
-    SHAPE_LENGTH(flange, "i: thickness of each"),
+     .choices_about = section_about, .about = "how the section is given"},
+    SHAPE_LENGTH(width, "rectangle, i: width along y"),
+    SHAPE_LENGTH(height, "rectangle, i: height along z"),
+    SHAPE_LENGTH(diameter, "circle, tube: outer diameter"),
+    SHAPE_LENGTH(wall, "tube: thickness of the wall"),
+    SHAPE_LENGTH(web, "i: thickness of the web"),
+    SHAPE_LENGTH(flange, "i: thickness of each flange"),
     {ONE(young), .rule = GA__RULE_NOT_NEGATIVE, .unit = "Pa", .about = "shapes: Young's modulus, > 0"},
     {ONE(poisson), .rule = GA__RULE_NUMBER, .unit = "1", .about = "shapes: Poisson's ratio"},
     {ONE(density), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m^3", .about = "shapes: > 0"},
     {MANY(shear_factor, 2), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "1", .nan_about = "of the shape",
-     .about = "shapes: along y and z"},
+     .about = "shapes: shear correction factors along y and z"},
     {ONE(torsion_constant), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m^4", .nan_about = "of the shape",
-     .about = "shapes: torque is G times this times the twist"},
+     .about = "shapes: torsion constant; torque = G · torsion_constant · twist"},
     {MANY(stiffness, 36), .rule = GA__RULE_SIX_BY_SIX, .unit = "N", .unit_other = "N*m^2/rad",
-     .about =
-         "numbers: force and moment by strain (axial, shear y, z) and curvature (twist, bending about y, "
-         "z): six for the diagonal EA, GAy, GAz, GJ, EIy, EIz, or six rows of six"},
-    {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m", .about = "numbers: > 0"},
+     .about = "numbers: matrix from strains (axial, shear y, z) and curvatures (twist, bending about y, z) "
+              "to forces and moments: its diagonal EA, GAy, GAz, GJ, EIy, EIz, or six rows of six"},
+    {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m",
+     .about = "numbers: mass per length, > 0"},
     {MANY(rotary_inertia, 6), .least = 3, .rule = GA__RULE_NUMBER, .unit = "kg*m",
-     .about = "numbers: Jxx Jyy Jzz, or with Jxy Jxz Jyz, per length and about the centre of mass"},
-    {MANY(centre, 2), .rule = GA__RULE_NUMBER, .unit = "m", .about = "of mass, along y and z of the section"},
+     .about =
+         "numbers: moments of inertia per length about the centre of mass, Jxx Jyy Jzz, or with Jxy Jxz Jyz"},
+    {MANY(centre, 2), .rule = GA__RULE_NUMBER, .unit = "m",
+     .about = "centre of mass, along y and z of the section"},
     {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "forces damping · stiffness · rate of strain (Kelvin–Voigt)"},
+     .about = "Kelvin–Voigt damping: adds forces damping · stiffness · strain rate"},
     {ONE(axes), .rule = GA__RULE_CHOICE, .note = "ga_axes", NAMES_OF(axes_names), .choices_about = axes_about,
-     .about = "of load and moment"},
-    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "along the whole length"},
-    {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "along the whole length"},
+     .about = "axes of load and moment"},
+    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "force per length on the whole beam"},
+    {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m",
+     .about = "moment per length on the whole beam"},
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s",
-     .about = "of its first section at the start, ground axes"},
+     .about = "initial velocity of the first section, ground axes"},
     {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
-     .about = "angular velocity at the start, ground axes; the whole of it moves as a rigid body"},
+     .about = "initial angular velocity, ground axes; the beam starts as a rigid body in motion"},
     HOLD,
     WEIGHT,
 };
@@ -260,31 +275,35 @@ static const ga__field beam_fields[] = {
 static const ga__field cable_fields[] = {
     NAME,
     {MANY(from, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by points",
-     .about = "where it begins at the start"},
+     .about = "initial position of the first end"},
     {MANY(to, 3), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "by points",
-     .about = "where it ends at the start"},
+     .about = "initial position of the second end"},
     {ONE(points), .rule = GA__RULE_MATRIX, .unit = "m", .rows = GA__AT_INT(ga_cable_def, n_points),
      .columns = GA__AT_INT(ga_cable_def, point_size),
-     .about = "instead of from and to: [x, y, z] of places that it goes through at the start, in circular "
-              "arcs without kinks"},
+     .about =
+         "instead of from and to: points [x, y, z] of the initial shape, joined smoothly by circular arcs"},
     {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m",
-     .nan_about = "the distance of its ends, or that along points",
-     .about = "without tension, > 0: less than the distance of its ends is pretension, more is slack, and it "
-              "hangs at the start"},
+     .nan_about = "distance between the ends, or length along points",
+     .about = "length without tension, > 0; if less than the distance between the ends, the cable is "
+              "pretensioned; if more, it starts as a hanging cable"},
     {ONE(elements), .rule = GA__RULE_INTEGER, .low = 1, .high = 10000000,
-     .about = "into how many it is divided; markers on it divide it too"},
-    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N", .about = "EA, tension by strain, > 0"},
-    {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m", .about = "without tension, > 0"},
+     .about = "number of elements; a marker on the cable is a further node"},
+    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N", .about = "EA, tension per strain, > 0"},
+    {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m",
+     .about = "mass per length without tension, > 0"},
     {ONE(diameter), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
-     .about = "of a round section, with young and density instead of stiffness and mass_per_length"},
+     .about =
+         "diameter of a round section; with young and density, instead of stiffness and mass_per_length"},
     {ONE(young), .rule = GA__RULE_NOT_NEGATIVE, .unit = "Pa", .about = "Young's modulus, with diameter"},
-    {ONE(density), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m^3", .about = "with diameter"},
+    {ONE(density), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m^3", .about = "density, with diameter"},
     {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "tension damping · stiffness · rate of strain (Kelvin–Voigt); it never makes the cable push"},
-    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "along the whole length, ground axes"},
-    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "of its first end at the start"},
+     .about = "Kelvin–Voigt damping: adds the tension damping · stiffness · strain rate; the cable still "
+              "never pushes"},
+    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m",
+     .about = "force per length on the whole cable, ground axes"},
+    {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "initial velocity of the first end"},
     {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
-     .about = "angular velocity at the start, about its first end, of the whole"},
+     .about = "initial angular velocity of the cable about its first end"},
     HOLD,
     WEIGHT,
 };
@@ -293,17 +312,17 @@ static const ga__field cable_fields[] = {
 #define DEF ga_modal_def
 static const ga__field modal_fields[] = {
     NAME,
-    {ONE(pose), .rule = GA__RULE_POSE, .about = "of the frame that its nodes are given in, at the start"},
+    {ONE(pose), .rule = GA__RULE_POSE, .about = "initial pose of the frame of the nodes' positions"},
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s",
-     .about = "of that frame's origin at the start, ground axes"},
+     .about = "initial velocity of the origin of this frame, ground axes"},
     {MANY(omega, 3), .rule = GA__RULE_NUMBER, .unit = "rad/s",
-     .about = "angular velocity at the start, ground axes"},
+     .about = "initial angular velocity, ground axes"},
     {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
-     .about = "ratio to critical damping, of all modes"},
+     .about = "damping ratio of all modes; 1: critical"},
     {ONE(mass_damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1/s",
-     .about = "Rayleigh damping: times the mass matrix, and"},
+     .about = "Rayleigh damping: factor of the mass matrix"},
     {ONE(stiffness_damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "times the stiffness matrix"},
+     .about = "Rayleigh damping: factor of the stiffness matrix"},
     HOLD,
     WEIGHT,
 };
@@ -313,14 +332,14 @@ static const ga__field modal_fields[] = {
 static const ga__field marker_fields[] = {
     NAME,
     {ONE(body), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = FRAME,
-     .about = "where it is fixed: a body, another marker, or \"ground\""},
-    {ONE(pose), .rule = GA__RULE_POSE, .about = "in that frame"},
+     .about = "body or marker that it is fixed to, or \"ground\""},
+    {ONE(pose), .rule = GA__RULE_POSE, .about = "pose in the frame of `body`"},
 };
 #undef DEF
 
 /* Initial coordinates of joints, and their rates. */
 #define INITIAL(member, number, units, words)                                                                \
-  {ONE(member),    .rule = GA__RULE_NUMBER_OR_NAN, .unit = units, .nan_about = "as the bodies are given",    \
+  {ONE(member),    .rule = GA__RULE_NUMBER_OR_NAN, .unit = units, .nan_about = "from the bodies' poses",     \
    .about = words, .coordinate = 1 + (number)},
 #define INITIAL_VALUE(member, motion, value, rate)                                                           \
   INITIAL(member, GA__COORDINATE_##member, GA__UNIT_##motion, value)
@@ -331,23 +350,23 @@ static const ga__field marker_fields[] = {
 static const ga__field joint_fields[] = {
     NAME,
     {ONE(kind), .rule = GA__RULE_CHOICE, .note = "ga_joint_kind", NAMES_OF(joint_names),
-     .choices_about = joint_about, .about = "what is left free"},
-    FRAME_FIELD(a, "a frame; gear, rack_and_pinion: a coordinate, or a joint that has just one"),
-    FRAME_FIELD(b, "the other"),
+     .choices_about = joint_about, .about = "type of the joint: the motions it allows"},
+    FRAME_FIELD(a, "first frame; gear, rack_and_pinion: a coordinate, or a joint with one coordinate"),
+    FRAME_FIELD(b, "second frame or coordinate"),
     {ONE(at_pose), .rule = GA__RULE_FLAG, .hidden = 1},
     {ONE(at), .rule = GA__RULE_POSE, .given = GA__AT_INT(ga_joint_def, at_pose),
      .only = ~(BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK)),
-     .about = "a and b are bodies, and both frames are here at the start, in the ground's frame; a point is "
-              "moved here"},
+     .about = "initial pose of the joint's frames, in the ground frame, where a and b are bodies; a point "
+              "body is moved to it"},
     {ONE(length), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m",
      .only = BIT(GA_JOINT_DISTANCE) | BIT(GA_JOINT_ROD), .nan_word = "start", .about = "> 0"},
     {ONE(rope), .rule = GA__RULE_FLAG, .only = BIT(GA_JOINT_DISTANCE),
-     .about = "the distance is kept by a rope: a run warns where it would have to push"},
+     .about = "the distance is that of a rope: a run warns if the rope would have to push"},
     {ONE(pitch), .rule = GA__RULE_NUMBER, .unit = "m", .only = BIT(GA_JOINT_SCREW),
-     .about = "advance per turn, of either sign"},
+     .about = "advance per turn, positive or negative"},
     {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,
      .only = BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK),
-     .about = "of a gear, a plain number, or the pinion's radius; of either sign, needed"},
+     .about = "gear: ratio, a plain number; rack_and_pinion: radius of the pinion; positive or negative"},
     GA__COORDINATE_LIST(INITIAL_VALUE) GA__COORDINATE_LIST(INITIAL_RATE)};
 #undef DEF
 
@@ -357,9 +376,10 @@ static const ga__field drive_fields[] = {
     {ONE(coordinate), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = COORDINATE,
      .about = COORDINATE},
     {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .unit = "m", .unit_other = "rad",
-     .about = "its value over time; its velocity must be continuous, and its acceleration should be"},
+     .about =
+         "value of the coordinate over time; its velocity must be continuous, its acceleration should be"},
     {ONE(accept_impact), .rule = GA__RULE_FLAG,
-     .about = "let velocities jump at once where the function has a corner, as in an impact"},
+     .about = "allow a corner of the function: velocities then jump, as in an impact"},
 };
 #undef DEF
 
@@ -369,12 +389,27 @@ static const ga__field rolling_fields[] = {
     {ONE(kind), .rule = GA__RULE_CHOICE, .note = "ga_rolling_kind", NAMES_OF(rolling_names),
      .choices_about = rolling_about, .about = "what rolls"},
     {ONE(body), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a body or marker",
-     .about = "a frame of a rigid body; a knife edge also of a planar one"},
+     .about = "frame of a rigid body; for a knife edge also of a planar one"},
     {ONE(plane), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART,
      .note = "\"ground\" or a marker on it",
-     .about = "a frame of the ground, whose plane z = 0 is rolled on"},
+     .about = "frame of the ground; the body rolls on its plane z = 0"},
     {ONE(radius), .rule = GA__RULE_NUMBER, .unit = "m", .no_default = 1,
      .only = BIT(GA_ROLLING_SPHERE) | BIT(GA_ROLLING_DISK), .about = "> 0"},
+};
+#undef DEF
+
+#define DEF ga_slider_def
+static const ga__field slider_fields[] = {
+    NAME,
+    {ONE(along), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a beam or cable",
+     .about = "the beam or cable"},
+    FRAME_FIELD(frame, "frame; its origin stays on the axis"),
+    {ONE(orientation), .rule = GA__RULE_CHOICE, .note = "ga_slider_orientation", NAMES_OF(slider_names),
+     .choices_about = slider_about, .about = "orientation of the frame"},
+    {ONE(s), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "nearest to the frame",
+     .about = "initial position, measured along the unloaded body, from 0 to its length"},
+    {ONE(s_rate), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m/s", .nan_about = "from the bodies' velocities",
+     .about = "initial rate of s"},
 };
 #undef DEF
 
@@ -383,12 +418,12 @@ static const ga__field constraint_fields[] = {
     NAME,
     {ONE(zero), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_SIGNALS,
      .note = "an expression that is to be zero, such as \"follower.z - 0.1*cos(shaft.angle)\"",
-     .about = "what is held at zero: an expression of t, positions and velocities"},
+     .about = "expression of t, positions and velocities that is held at zero"},
     {ONE(type), .rule = GA__RULE_CHOICE, .note = "ga_constraint_kind", NAMES_OF(constraint_names),
-     .choices_about = constraint_about, .about = "what the expression must be"},
+     .choices_about = constraint_about, .about = "type of the constraint"},
     {ONE(unit), .rule = GA__RULE_TEXT,
-     .about =
-         "of the expression, such as m or rad/s; it must be that of its signals as far as that is known"},
+     .about = "unit of the expression, such as m or rad/s; it must agree with its signals where their units "
+              "are known"},
 };
 #undef DEF
 
@@ -399,20 +434,21 @@ static const ga__field spring_fields[] = {
     END_FIELD(b),
     COORDINATE_FIELD,
     {ONE(stiffness), .rule = GA__RULE_NUMBER, .unit = "N/m", .unit_other = "N*m/rad",
-     .about = "of the force stiffness (l − rest)"},
+     .about = "linear stiffness"},
     {ONE(damping), .rule = GA__RULE_NUMBER, .unit = "N*s/m", .unit_other = "N*m*s/rad",
-     .about = "of the force damping v"},
+     .about = "linear damping"},
     {ONE(preload), .rule = GA__RULE_NUMBER, .unit = "N", .unit_other = "N*m",
      .about = "constant force, positive in tension"},
     {ONE(rest), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .unit_other = "rad", .nan_word = "start",
-     .nan_about = "as at the assembled start",
-     .about = "length, or coordinate, without force; `start`: as at the start, so that there is none then"},
+     .nan_about = "its value at the assembled start",
+     .about = "length or coordinate without spring force; `start`: the value at the start, where the spring "
+              "force is then zero"},
     {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
-     .about = "further force, of l − rest"},
+     .about = "additional force, a function of l − rest"},
     {ONE(damper), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
-     .about = "further force, of v"},
+     .about = "additional force, a function of v"},
     {ONE(expression), .rule = GA__RULE_TEXT, .refers = GA__REFERS_EXPRESSION,
-     .about = "further force, of the length l, its rate v, t and signals"},
+     .about = "additional force, an expression of the length l, its rate v, t and signals"},
 };
 #undef DEF
 
@@ -423,7 +459,7 @@ static const ga__field actuator_fields[] = {
     END_FIELD(b),
     COORDINATE_FIELD,
     {ONE(force), .rule = GA__RULE_INPUT, .unit = "N", .unit_other = "N*m",
-     .about = "pushes the ends apart, or makes the coordinate grow"},
+     .about = "force; positive: pushes the ends apart, or increases the coordinate"},
 };
 #undef DEF
 
@@ -434,25 +470,24 @@ static const ga__field friction_fields[] = {
     END_FIELD(b),
     COORDINATE_FIELD,
     {ONE(level), .rule = GA__RULE_INPUT, .unit = "N", .unit_other = "N*m",
-     .about = "of the force −level tanh(v/speed)"},
+     .about = "level of the friction force −level tanh(v/speed)"},
     {ONE(speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .unit_other = "rad/s",
-     .about = "> 0, needed: at 2 speed 96 % are reached"},
+     .about = "speed of the transition, > 0: at v = 2 speed the force is 96 % of level"},
 };
 #undef DEF
 
 #define DEF ga_bushing_def
 static const ga__field bushing_fields[] = {
     NAME,
-    FRAME_FIELD(a, "a frame, in whose axes δ is measured"),
-    FRAME_FIELD(b, "the other"),
+    FRAME_FIELD(a, "first frame; δ is measured in its axes"),
+    FRAME_FIELD(b, "second frame"),
     {MANY(stiffness, 36), .rule = GA__RULE_SIX_BY_SIX, .unit = "N/m", .unit_other = "N*m/rad",
-     .about = "against δ = (x, y, z, angles about x, y, z) of b, the angles within half a turn: six for the "
-              "diagonal, "
-              "or six rows of six"},
+     .about = "matrix K for δ = (x, y, z, angles about x, y, z) of b, the angles within half a turn: its "
+              "diagonal, or six rows of six"},
     {MANY(damping, 36), .rule = GA__RULE_SIX_BY_SIX, .unit = "N*s/m", .unit_other = "N*m*s/rad",
-     .about = "against the rate of δ, likewise"},
+     .about = "matrix C for the rate of δ: its diagonal, or six rows of six"},
     {MANY(preload, 6), .rule = GA__RULE_SIX, .unit = "N", .unit_other = "N*m",
-     .about = "force and torque at δ = 0, against growing δ"},
+     .about = "force and torque at δ = 0, positive against increasing δ"},
 };
 #undef DEF
 
@@ -460,9 +495,9 @@ static const ga__field bushing_fields[] = {
 static const ga__field force_fields[] = {
     NAME,
     {ONE(frame), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a body or marker",
-     .about = "at whose origin it acts"},
+     .about = "frame at whose origin force and torque act"},
     {ONE(axes), .rule = GA__RULE_CHOICE, .note = "ga_axes", NAMES_OF(axes_names), .choices_about = axes_about,
-     .about = "of force and torque"},
+     .about = "axes of force and torque"},
     {MANY(force, 3), .rule = GA__RULE_INPUT, .unit = "N", .about = "along x, y, z"},
     {MANY(torque, 3), .rule = GA__RULE_INPUT, .unit = "N*m", .about = "about x, y, z"},
 };
@@ -472,32 +507,33 @@ static const ga__field force_fields[] = {
 static const ga__field line_load_fields[] = {
     NAME,
     {ONE(body), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a beam or cable",
-     .about = "a beam or cable"},
-    {ONE(from), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "the start of the part",
-     .about = "where the load begins, along the part without load"},
-    {ONE(to), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "the end of the part",
-     .about = "where the load ends"},
+     .about = "the beam or cable"},
+    {ONE(from), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "start of the body",
+     .about = "start of the load, measured along the unloaded body"},
+    {ONE(to), .rule = GA__RULE_NUMBER_OR_NAN, .unit = "m", .nan_about = "end of the body",
+     .about = "end of the load, measured along the unloaded body"},
     {ONE(axes), .rule = GA__RULE_CHOICE, .note = "ga_axes", NAMES_OF(axes_names), .choices_about = axes_about,
-     .about = "of load and moment; of a cable those of the ground"},
-    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "force by length"},
-    {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "moment by length, of beams"},
+     .about = "axes of load and moment; for a cable always `ground`"},
+    {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "force per length"},
+    {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "moment per length; beams only"},
 };
 #undef DEF
 
 #define DEF ga_contact_def
 static const ga__field contact_fields[] = {
     NAME,
-    FRAME_FIELD(plane, "a frame, whose plane z = 0 is touched"),
-    FRAME_FIELD(point, "a frame, whose origin touches it"),
-    {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = "of a ball about the point"},
+    FRAME_FIELD(plane, "frame; its plane z = 0 is the surface"),
+    FRAME_FIELD(point, "frame; its origin is the contact point"),
+    {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .about = "radius of a ball about the point"},
     {ONE(exponent), .rule = GA__RULE_NUMBER, .unit = "1",
-     .about = ">= 1; with 1 the force is continuous, its slope is not"},
+     .about = "exponent of the force law, >= 1; at 1 the force is continuous, but not its derivative"},
     {ONE(stiffness), .rule = GA__RULE_POSITIVE, .unit = "N/m^exponent",
-     .about = "> 0, needed: normal force stiffness δ^exponent (1 + dissipation δ'), never pulling"},
-    {ONE(dissipation), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s/m", .about = "see stiffness"},
+     .about = "> 0; the normal force is stiffness δ^exponent (1 + dissipation δ'), and never pulls"},
+    {ONE(dissipation), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s/m",
+     .about = "dissipation of the normal force: factor of δ' (stiffness shows the formula)"},
     {ONE(mu), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "coefficient of friction"},
     {ONE(speed), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m/s",
-     .about = "of the friction mu · normal · v/√(v² + speed²), > 0 where mu > 0"},
+     .about = "speed of the friction force mu · normal · v/√(v² + speed²), > 0 if mu > 0"},
 };
 #undef DEF
 
@@ -507,11 +543,11 @@ static const ga__field sensor_fields[] = {
     {ONE(kind), .rule = GA__RULE_CHOICE, .note = "ga_sensor_kind", NAMES_OF(sensor_names),
      .choices_about = sensor_about, .about = "what is measured"},
     {ONE(of), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART,
-     .note = "a body or marker, or a joint for reactions", .about = "a frame, or a joint for reactions"},
+     .note = "a body or marker, or a joint for reactions", .about = "frame, or joint for reactions"},
     {ONE(from), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = FRAME,
-     .only = BIT(GA_SENSOR_POSITION), .about = "a frame that a position is seen from"},
+     .only = BIT(GA_SENSOR_POSITION), .about = "frame relative to which a position is measured"},
     {ONE(axes), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = FRAME,
-     .about = "a frame whose axes are used"},
+     .about = "frame in whose axes the vector is given"},
 };
 #undef DEF
 
@@ -520,9 +556,9 @@ static const ga__field guess_fields[] = {
     NAME,
     {ONE(signal), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART,
      .note = "a signal such as \"hinge.fx\"",
-     .about = "a reaction, an acceleration or an output of a block that something else uses"},
+     .about = "a reaction, an acceleration or an output of a block that an expression or block uses"},
     {ONE(value), .rule = GA__RULE_NUMBER, .no_default = 1,
-     .about = "near its value at the start, in its unit"},
+     .about = "approximate value at the start, in the signal's unit"},
 };
 #undef DEF
 
@@ -861,6 +897,12 @@ static ga_status check_rolling(const part_checked *c, const void *def)
   return check_two(c, "body", d->body, "plane", d->plane);
 }
 
+static ga_status check_slider(const part_checked *c, const void *def)
+{
+  const ga_slider_def *d = def;
+  return check_two(c, "along", d->along, "frame", d->frame);
+}
+
 static ga_status check_spring(const part_checked *c, const void *def)
 {
   const ga_spring_def *d = def;
@@ -1002,6 +1044,11 @@ ga_rolling_def ga_rolling_defaults(void)
   return (ga_rolling_def){.plane = "ground"};
 }
 
+ga_slider_def ga_slider_defaults(void)
+{
+  return (ga_slider_def){.s = NAN, .s_rate = NAN};
+}
+
 ga_constraint_def ga_constraint_defaults(void)
 {
   return (ga_constraint_def){.name = NULL};
@@ -1061,6 +1108,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
     [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
     [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
+    [GA__PART_SLIDER] = check_slider,
 };
 
 #define KIND(what)                                                                                           \
@@ -1083,6 +1131,7 @@ KIND(marker)
 KIND(joint)
 KIND(drive)
 KIND(rolling)
+KIND(slider)
 KIND(constraint)
 KIND(spring)
 KIND(actuator)
@@ -1126,29 +1175,30 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                          .section = "bodies",
                          .type = "scalar",
                          .about = "one coordinate with an inertia: a rotor, a mass on a rail, the charge of "
-                                  "a circuit; its signal is called as itself"},
-    [GA__PART_BEAM] = {.text = "beam",
-                       KIND(beam),
-                       .element = &ga__beam_type,
-                       .section = "bodies",
-                       .type = "beam",
-                       .about = "a geometrically exact beam: axial force, shear, torsion and bending of any "
-                                "size. Its frame is that of its first section, `name.end` one at its end"},
+                                  "a circuit; the name is also the name of its signal"},
+    [GA__PART_BEAM] =
+        {.text = "beam",
+         KIND(beam),
+         .element = &ga__beam_type,
+         .section = "bodies",
+         .type = "beam",
+         .about =
+             "a geometrically exact beam with axial force, shear, torsion and bending, for large "
+             "displacements. Its frame is that of the first section; `name.end` is a marker at the last one"},
     [GA__PART_CABLE] = {.text = "cable",
                         KIND(cable),
                         .element = &ga__cable_type,
                         .section = "bodies",
                         .type = "cable",
-                        .about =
-                            "a cable, rope or chain: it has mass, stretches, and pulls but never pushes; "
-                            "without bending stiffness. `name.end` is a marker at its end"},
+                        .about = "a cable, rope or chain with mass and axial stiffness, without bending "
+                                 "stiffness. It never pushes. `name.end` is a marker at its end"},
     [GA__PART_MODAL] = {.text = "modal body",
                         KIND(modal),
                         .element = &ga__modal_type,
                         .section = "bodies",
                         .type = "modal",
-                        .about = "a body that deforms by modes, from matrices of a finite-element program. "
-                                 "Markers `name.interface` are at its interface nodes"},
+                        .about = "a flexible body described by modes, from the matrices of a finite-element "
+                                 "program. Its interface nodes are markers: `name.interface`"},
     [GA__PART_MARKER] = {.text = "marker",
                          KIND(marker),
                          .element = &ga__marker_type,
@@ -1169,13 +1219,18 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                           .element = &ga__rolling_type,
                           .section = "rollings",
                           .about = "rolling without slipping on the plane z = 0 of a frame of the ground"},
-    [GA__PART_CONSTRAINT] =
-        {.text = "constraint",
-         KIND(constraint),
-         .element = &ga__constraint_type,
-         .section = "constraints",
-         .about = "an expression of t and signals that is held at zero: holonomic where it uses positions "
-                  "alone, nonholonomic where it uses velocities"},
+    [GA__PART_SLIDER] = {.text = "slider",
+                         KIND(slider),
+                         .element = &ga__slider_type,
+                         .section = "sliders",
+                         .about = "a point of a body slides along the axis of a beam or cable, without "
+                                  "friction; its coordinate is `name.s`"},
+    [GA__PART_CONSTRAINT] = {.text = "constraint",
+                             KIND(constraint),
+                             .element = &ga__constraint_type,
+                             .section = "constraints",
+                             .about = "an expression of t and signals that is held at zero: holonomic if it "
+                                      "has only positions, nonholonomic if it has velocities"},
     [GA__PART_SPRING] =
         {.text = "spring",
          KIND(spring),
@@ -1196,13 +1251,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                            .section = "forces",
                            .type = "friction",
                            .about = "smooth friction along a line or on a coordinate"},
-    [GA__PART_BUSHING] =
-        {.text = "bushing",
-         KIND(bushing),
-         .element = &ga__law_element,
-         .section = "forces",
-         .type = "bushing",
-         .about = "six springs and dampers between two frames: preload + K δ + C δ' against growing δ"},
+    [GA__PART_BUSHING] = {.text = "bushing",
+                          KIND(bushing),
+                          .element = &ga__law_element,
+                          .section = "forces",
+                          .type = "bushing",
+                          .about = "six springs and dampers between two frames; force and torque preload + K "
+                                   "δ + C δ', positive against increasing δ"},
     [GA__PART_FORCE] = {.text = "force",
                         KIND(force),
                         .element = &ga__wrench_type,
@@ -1214,7 +1269,7 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                             .element = &ga__line_load_type,
                             .section = "forces",
                             .type = "line_load",
-                            .about = "force and moment by length along a part of a beam or cable"},
+                            .about = "force and moment per length on a stretch of a beam or cable"},
     [GA__PART_CONTACT] = {.text = "contact",
                           KIND(contact),
                           .element = &ga__law_element,
@@ -1226,13 +1281,12 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                          .element = &ga__sensor_type,
                          .section = "sensors",
                          .about = "three signals `name.x`, `name.y`, `name.z`"},
-    [GA__PART_GUESS] =
-        {.text = "guess",
-         KIND(guess),
-         .element = &ga__guess_type,
-         .section = "guesses",
-         .about = "what a signal is about at the start, where accelerations, reactions and outputs cannot be "
-                  "found from 0, or one of several solutions is meant"},
+    [GA__PART_GUESS] = {.text = "guess",
+                        KIND(guess),
+                        .element = &ga__guess_type,
+                        .section = "guesses",
+                        .about = "approximate initial values of signals, for a start whose iteration fails "
+                                 "from 0, or which has several solutions"},
     [GA__PART_BLOCK] = {.text = "block",
                         .element = &ga__block_type,
                         .size = sizeof(ga__block_def),

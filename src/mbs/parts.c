@@ -27,20 +27,24 @@ const char *ga_joint_name(ga_joint_kind kind)
 
 /* ---- Growing arrays ---- */
 
+ga_status ga__list_reserve(ga_context *ctx, ga__list *list, int n)
+{
+  if (n <= list->capacity - list->n) return GA_OK;
+  const int twice = list->capacity > INT_MAX / 2 ? INT_MAX : 2 * list->capacity;
+  const int room = list->n > INT_MAX - n ? -1 : list->n + n, least = twice > room ? twice : room;
+  const int capacity = least < FIRST_CAPACITY ? FIRST_CAPACITY : least;
+  void *at = room < 0 ? NULL : ga__alloc(ctx, (size_t)capacity, list->size);
+  if (!at) return ga__no_memory(ctx, "building a machine");
+  if (list->n > 0) memcpy(at, list->at, (size_t)list->n * list->size);
+  ga__free(ctx, list->at);
+  list->at = at;
+  list->capacity = capacity;
+  return GA_OK;
+}
+
 void *ga__list_add(ga_context *ctx, ga__list *list)
 {
-  if (list->n == list->capacity) {
-    const int capacity = list->capacity ? 2 * list->capacity : FIRST_CAPACITY;
-    void *at = list->capacity > INT_MAX / 2 ? NULL : ga__alloc(ctx, (size_t)capacity, list->size);
-    if (!at) {
-      ga__no_memory(ctx, "building a machine");
-      return NULL;
-    }
-    if (list->n > 0) memcpy(at, list->at, (size_t)list->n * list->size);
-    ga__free(ctx, list->at);
-    list->at = at;
-    list->capacity = capacity;
-  }
+  if (ga__list_reserve(ctx, list, 1)) return NULL;
   return memset((char *)list->at + (size_t)list->n++ * list->size, 0, list->size);
 }
 
@@ -487,6 +491,11 @@ ga_status ga_machine_add_drive(ga_machine *m, const ga_drive_def *def)
 ga_status ga_machine_add_rolling(ga_machine *m, const ga_rolling_def *def)
 {
   return add_part(m, GA__PART_ROLLING, def);
+}
+
+ga_status ga_machine_add_slider(ga_machine *m, const ga_slider_def *def)
+{
+  return add_part(m, GA__PART_SLIDER, def);
 }
 
 ga_status ga_machine_add_constraint(ga_machine *m, const ga_constraint_def *def)

@@ -300,10 +300,21 @@ int ga__find_port(ga__pattern *pt, int node, int column)
   return found ? (int)(found - pt->port) : -1;
 }
 
+void ga__pattern_free_entries(ga__pattern *pt)
+{
+  if (!pt->ctx) return;
+  void *const block[] = {pt->row, pt->col, pt->set, pt->in};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(pt->ctx, block[i]);
+  pt->row = pt->col = NULL;
+  pt->set = pt->in = NULL;
+  pt->capacity = 0;
+}
+
 void ga__pattern_free(ga__pattern *pt)
 {
   if (!pt->ctx) return;
-  void *const block[] = {pt->pair, pt->port, pt->row, pt->col, pt->set, pt->in, pt->clear};
+  void *const block[] = {pt->pair, pt->port, pt->clear};
+  ga__pattern_free_entries(pt);
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(pt->ctx, block[i]);
   memset(pt, 0, sizeof *pt);
 }
@@ -345,6 +356,18 @@ void ga__add_block(double *array, const ga__mbs_model *b, int pair, double scale
     double T[9];
     for (int k = 0; k < 9; k++) T[k] = M[6 * (3 * (tile / 2) + k / 3) + 3 * (tile % 2) + k % 3];
     ga__add_tile(array, b, pair, tile, scale, T);
+  }
+}
+
+void ga__add_twist_block(double *array, const ga__mbs_model *b, int pair, const double *M, int stride)
+{
+  if (pair < 0) return;
+  const ga__mbs_pair *p = &b->pattern.pair[pair];
+  for (int tile = 0; tile < 4; tile++) {
+    double *to = array + p->at[tile];
+    const double *from = M + 3 * (tile / 2) * stride + 3 * (tile % 2);
+    for (int c = 0; c < 3; c++)
+      for (int r = 0; r < 3; r++) to[3 * c + r] += from[stride * r + c];
   }
 }
 

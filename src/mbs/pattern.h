@@ -72,6 +72,8 @@ void ga__add_tile(double *array, const ga__mbs_model *b, int pair, int tile, dou
 /* array[pair] += scale · M: M[rows × columns], row-major, with 6 rows for a node that has components of a
  * twist (missing ones are left out), n for one with other coordinates; columns likewise. */
 void ga__add_block(double *array, const ga__mbs_model *b, int pair, double scale, const double *M);
+/* The same for two nodes with all components of a twist: M[6 × 6] with rows of this stride. */
+void ga__add_twist_block(double *array, const ga__mbs_model *b, int pair, const double *M, int stride);
 /* Adds scale · K, K[144] of a gauge between nodes a and b, in the tiles of the mask of ga__gauge_tiles().
  * pair[4] = aa, ab, ba, bb; a and b may be the same node. */
 void ga__add_curvature(double *array, const ga__mbs_model *b, const int pair[4], unsigned tiles, double scale,
@@ -83,6 +85,8 @@ void ga__add_product(double *array, const ga__mbs_model *b, const int pair[4], d
 void ga__add_port(double *array, const ga__mbs_model *b, int port, double scale, const double *wrench);
 
 ga_status ga__pattern_merge(ga__mbs_model *b); /* between the two stages */
+/* Once the system has its copy: frees row, col, in and set; n stays. */
+void ga__pattern_free_entries(ga__pattern *pt);
 void ga__pattern_free(ga__pattern *pt);
 
 #endif

@@ -1,5 +1,6 @@
 /* Texts about mobility, redundant constraints and the start, in terms of parts. */
 #include "mbs/channel.h"
+#include "mbs/coordinate.h"
 #include "core/work.h"
 #include "mbs/element.h"
 #include "mbs/system.h"
@@ -276,9 +277,9 @@ static void write_coordinate(ga__writer *w, const ga__eval *e, const ga__joint *
   if (ga__probe_value(e, &probe, &rate)) return;
   ga__write(w, "%s.%s = %.6g %s", part->name, at->info->name, value, at->info->unit[GA_UNIT_VALUE]);
   if (at->info->is_angle) ga__write(w, " (%.5g deg)", DEGREES * value);
-  if (!isnan(ga__joint_given(part->def, at->info->name, 0))) ga__write(w, ", given");
+  if (!isnan(ga__given_coordinate(part, at->info, 0))) ga__write(w, ", given");
   ga__write(w, "; rate %.6g %s", rate, at->info->unit[GA_UNIT_RATE]);
-  if (!isnan(ga__joint_given(part->def, at->info->name, 1))) ga__write(w, ", given");
+  if (!isnan(ga__given_coordinate(part, at->info, 1))) ga__write(w, ", given");
   ga__write(w, "\n");
 }
 
@@ -295,7 +296,7 @@ int ga_machine_coordinates(const ga_machine *m, const ga_stepper *st, char *text
   int n = 0;
   for (int j = 0; j < b->joint.n; j++) {
     const ga__joint *joint = GA__AT(b->joint, ga__joint, j);
-    for (int c = 0; joint->recipe && c < joint->n_coordinates; c++)
+    for (int c = 0; ga__has_coordinates(joint) && c < joint->n_coordinates; c++)
       if (n++ < MOST_JOINTS) write_coordinate(&w, &e, joint, c);
   }
   if (n > MOST_JOINTS) ga__write(&w, "and %d more coordinates\n", n - MOST_JOINTS);

@@ -320,6 +320,10 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   status = cluster ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");
   ga__free(m->ctx, cluster);
   ga__free(m->ctx, factor);
+  if (!b->form) { /* forms read columns of the pattern when they turn derivatives */
+    ga__pattern_free_entries(&b->pattern);
+    ga__pattern_free_entries(&b->condensed);
+  }
   return status;
 }
 

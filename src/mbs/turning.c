@@ -1,8 +1,8 @@
-/* A machine that turns as one about a fixed axis: the axis, the velocities of the turning, and Ω̂.
+/* Rotation of a whole machine about a fixed axis: the axis, its velocities, and Ω̂.
  *
  * A body has v = Ω × (x − c) and ω = Ω. Turned further by S, vectors in axes of the ground turn with it, and
  * those in axes of the body stay: S' = Ω̂ S with Ω̂ = Ω~ on positions and rotations of the form SPACE, on
- * positions of the form BODY, and 0 in the form SE3. Coordinates that are no place stay as they are. */
+ * positions of the form BODY, and 0 in the form SE3. Scalar coordinates are unchanged. */
 #include "mbs/form.h"
 #include "mbs/mbs_impl.h"
 
@@ -10,14 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-#define DIFFERENT                                                                                            \
-  1e-2 /* [-] velocities off those of the turning by more than this part belong to no turning */
+#define DIFFERENT 1e-2 /* [-] largest deviation of velocities from those of the rotation, relative */
 
 struct ga_machine_turning {
   ga_context *ctx;
   const ga__mbs_model *b;
   double omega[3], point[3];
-  double *v; /* [nv] as given: those of scalars go on */
+  double *v; /* [nv] as given: scalars keep theirs */
   int *row, *col;
   double *value;
   ga_turning turning;
@@ -33,7 +32,7 @@ static int turns(const ga__node *node)
   return node->rigid || node->planar;
 }
 
-/* The twist of the turning at a place. */
+/* The twist of the rotation at a point. */
 static void twist_at(const ga_machine_turning *u, const double x[3], double w[6])
 {
   const double arm[3] = {x[0] - u->point[0], x[1] - u->point[1], x[2] - u->point[2]};
@@ -69,7 +68,7 @@ static void velocity(const void *user, const double *q, double *v)
 
 /* ---- The axis ---- */
 
-/* That of the body nearest to it, which is the hub where there is one; 0: none turns. */
+/* The axis of the body nearest to it, which is the hub if there is one; 0: no body turns. */
 static int find_axis(ga_machine_turning *u, const ga__kin *kin)
 {
   int hub = 0;
@@ -99,7 +98,7 @@ static ga_status refuse_body(const ga_machine_turning *u, int node, const char *
                                  GA__NUMBERS({off, unit}, {of, unit}, {u->turning.speed, "rad/s"})});
 }
 
-/* Every body has the velocities of the turning, up to what may be a vibration. */
+/* Checks that every body has the velocities of the rotation, up to a possible vibration. */
 static ga_status check_bodies(const ga_machine_turning *u, const ga__kin *kin)
 {
   double fastest = 0.0, w[6];
@@ -127,7 +126,7 @@ static ga_status check_bodies(const ga_machine_turning *u, const ga__kin *kin)
 
 /* ---- Ω̂ ---- */
 
-/* Columns and numbers of Ω~ in the rows of three components of a node, as far as it has them. */
+/* Columns and entries of Ω~ in the rows of three components of a node, for those it has. */
 static void put_three(ga_machine_turning *u, const ga__node *node, int first, int *count)
 {
   const double *o = u->omega, skew[9] = {0, -o[2], o[1], o[2], 0, -o[0], -o[1], o[0], 0};
@@ -141,7 +140,7 @@ static void put_three(ga_machine_turning *u, const ga__node *node, int first, in
     }
 }
 
-/* Two numbers in a row at most; then without the gaps. count[nv]: zeros. */
+/* At most two entries in a row; then the gaps are removed. count[nv]: zeros. */
 static void fill(ga_machine_turning *u, int *count)
 {
   const ga_form form = form_of(u->b);
