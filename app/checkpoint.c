@@ -93,6 +93,11 @@ static int same_run(app_runner *r, const ga_result *result)
   if (strcmp(ga_result_model(result), ga_model_text(r->s.model)) != 0)
     return app_misused(
         r->a, "--resume: the model is not the one that %s was made of; run it from the beginning", r->file);
+  const char *data = ga_result_attribute(result, "data");
+  if (strcmp(data ? data : "", ga_model_data(r->s.model)) != 0)
+    return app_misused(r->a,
+                       "--resume: a file with matrices, which the model names, has changed since %s was made",
+                       r->file);
   const int options = same_options(r, result, 0);
   return options == APP_DONE ? same_end(r, result) : options;
 }

@@ -66,14 +66,14 @@ static const char static_more[] =
 
 static const app_option kinematics_rows[] = {
     {"out", 'o', "FILE", 0,
-     "result file (default: the model's name with _kinematics.h5, in the present folder)"},
+     "result file (default: the model's name with _kinematics.h5, in the current folder)"},
     OPTIONS_MODEL,
     {"prescribe", 0, "NAME=FUNCTION", 1,
      "prescribe a coordinate, \"arm.angle=sin(2*t)\" in SI units, instead of its actuators"},
     {"prescribe-from", 0, "FILE NAMES", 1,
      "prescribe coordinates, with commas between them, as in a result (.h5) or a table (.csv)"},
     {"hold-states", 0, NULL, 0, "states of blocks keep their initial values, instead of an error"},
-    {"flush-every", 0, "S", 0, "seconds of the clock between writes to the disk (default 1)"},
+    {"flush-every", 0, "S", 0, "seconds between writes to the disk (default 1)"},
     {"quiet", 'q', NULL, 0, "no progress, no report"},
     OPTION_VERBOSE,
     OPTION_END};
@@ -147,6 +147,19 @@ static const char modes_more[] = "Eigenvalues of the linear equations about an e
                                  "are zero up to rounding, as those of free\n"
                                  "motions, are printed as 0.";
 
+static const app_option reduce_options[] = {
+    {"part", 0, "NAME", 0, "the beam to be reduced; needed"},
+    {"interface", 0, "NAME=X", 1,
+     "nodes for joints and forces, X [m] along the axis, separated by commas (default: root and end)"},
+    {"no-stiffening", 0, NULL, 0, "without matrices of geometric stiffening"},
+    {"out", 'o', "FILE", 0, "HDF5 file (default: the model's name with _body.h5, in the current folder)"},
+    OPTIONS_MODEL,
+    OPTION_END};
+
+static const char reduce_more[] = "Mass, stiffness and stiffening matrices of a beam, from which models read "
+                                  "modal bodies: {type: modal, file: FILE}.\n"
+                                  "Modes are chosen there (reduction, modes, keep).";
+
 static const app_option plot_options[] = {
     {"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
     {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
@@ -192,6 +205,8 @@ static const app_command commands[] = {
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
      modes_options, modes_more},
+    {"reduce", app_reduce, "MODEL", 1, 1, "writes a beam as a file that modal bodies are read from",
+     reduce_options, reduce_more},
     {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals", plot_options, plot_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",
      export_options, NULL},

@@ -155,6 +155,10 @@ static void print_remedies(const app_task *s, const ga_step_failure *f)
     print_try("more elements of the beam; 30 deg in each are accurate");
     return;
   }
+  if (no_value && f->error.reason == GA_REASON_SLID_OFF) {
+    print_try("an earlier t_end, or a force on its coordinate that keeps it from the end");
+    return;
+  }
   if (no_value) {
     print_try("arguments that stay where the function has a value, as in log(max(u, 1e-9)), sqrt(max(u, 0))");
     return;
@@ -203,7 +207,8 @@ const char *app_failure_headline(const app_task *s)
     return "the equations of a step are singular";
   case GA_RETRY_CALLBACK:
   case GA_RETRY_NAN:
-    return "an equation has no value";
+    return f.error.reason == GA_REASON_SLID_OFF ? "a slider reached the end of what it slides on"
+                                                : "an equation has no value";
   case GA_ERR_CALLBACK:
     return "a function of the user failed";
   default:

@@ -127,7 +127,7 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
   return "set";
 }
 
-enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 6 };
+enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 7 };
 
 /* What the last digits of results may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
@@ -203,6 +203,8 @@ ga_status app_record_open(app_runner *r, int append)
   snprintf(values[n], ATTRIBUTE, "%s", ga_model_title(r->s.model)), attributes[2 * n++] = "title";
   ga_result_library(values[n], ATTRIBUTE), attributes[2 * n++] = "library";
   build_text(values[n], ATTRIBUTE), attributes[2 * n++] = "build";
+  if (*ga_model_data(r->s.model))
+    snprintf(values[n], ATTRIBUTE, "%s", ga_model_data(r->s.model)), attributes[2 * n++] = "data";
   if (r->analysis) snprintf(values[n], ATTRIBUTE, "%s", r->analysis), attributes[2 * n++] = "analysis";
   for (int i = 0; i < n; i++) attributes[2 * i + 1] = values[i];
   opts.n_signals = m;

@@ -92,7 +92,7 @@ static void print_stability(const app_runner *r, const ga_equilibrium_report *e)
     printf(e->n_unstable > 0 ? "; also UNSTABLE in %d direction%s\n" : "\n", e->n_unstable,
            e->n_unstable == 1 ? "" : "s");
   } else
-    puts("unknown");
+    puts(e->at_kink ? "not judged: the equations have a kink or jump exactly here" : "unknown");
 }
 
 static void print_critical(const app_runner *r, const ga_equilibrium_report *e)

@@ -32,8 +32,9 @@ static inline test_mesh *mesh_new(int n, int dofs)
 
 static inline ga_sparse *mesh_sparse(ga_context *ctx, int N, double (*A)[MESH_MOST])
 {
-  int *row = malloc(sizeof(int) * (size_t)(N * N)), *col = malloc(sizeof(int) * (size_t)(N * N)), n = 0;
-  int *place = malloc(sizeof(int) * (size_t)(N * N));
+  const size_t room = (size_t)N * (size_t)N;
+  int *row = calloc(room, sizeof(int)), *col = calloc(room, sizeof(int)), *place = calloc(room, sizeof(int)),
+      n = 0;
   ga_sparse *S = NULL;
   for (int c = 0; c < N; c++)
     for (int r = 0; r < N; r++)

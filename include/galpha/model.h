@@ -169,6 +169,9 @@ GA_API int ga_model_gives_gravity(const ga_model *model); /* 1: it has the key, 
  * and below it the text of each file as comments. The files' texts one after the other where the model has
  * errors. */
 GA_API const char *ga_model_text(const ga_model *model);
+/* A digest of the files with matrices that the model names (of modal bodies), which its text does not
+ * contain: it changes with any of their bytes. "": there are none. */
+GA_API const char *ga_model_data(const ga_model *model);
 
 /* The model as one YAML text that needs no other files: included files are merged, parameters have the values
  * given by opts.set. Everything else is as it was written: names, order, expressions, quantities with their

@@ -136,6 +136,10 @@ typedef enum ga_linear_file {
 GA_API ga_status ga_state_space_write(ga_context *ctx, const ga_state_space *f, ga_linear_file format,
                                       const char *path);
 
+/* A mesh as a file of HDF5 from which models read modal bodies (`file`, docs/flexible.md). It appears when it
+ * is complete. GA_ERR_FILE: it cannot be written. */
+GA_API ga_status ga_mesh_write(ga_context *ctx, const ga_mesh *mesh, const char *path);
+
 /* ---- Error bars -------------------------------------------------------------------------------------------
  * Two runs of one model, of which the second has taken each step of the first in two halves, see ga_follower
  * in core.h: with order 2, e = |first − second|/3 estimates the error of the second. An error bar is FACTOR

@@ -1,7 +1,7 @@
-/* Beams as parts: a chain of nodes with the elements of beam_element.h between them.
+/* Beams: a chain of nodes with the elements of beam_element.h between them.
  *
- * Nodes are where markers are, and evenly between these. Each has half of the mass of its elements as a rigid
- * body has it (body.c); what inertia there is beyond that is the element's. */
+ * There are nodes at markers, and evenly between these. Each has half of the mass of its elements, as a rigid
+ * body (body.c); the remaining inertia is that of the element. */
 #include "mbs/beam.h"
 #include "mbs/along.h"
 #include "mbs/channel.h"
@@ -13,10 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-/* [rad] that an element may be bent by in its reference. */
+/* [rad] largest angle between the ends of an unloaded element. */
 #define LARGEST_BEND 1.5707963267948966
 
-/* Its data as an element of the machine. */
+/* Data of the element of the machine. */
 typedef struct beam {
   int first, n; /* node of the first section; elements */
   ga_pose start;
@@ -101,7 +101,7 @@ ga__beam_fault ga__points_fault(const double *points, int n, int size)
                           NULL};
 }
 
-/* Along points: all else that says where it is must be left out. */
+/* Along points: other keys for its position must not be given. */
 static ga__beam_fault place_on_points(const ga_beam_def *d, ga_pose *start, double *length)
 {
   const ga__curve c = {d->points, d->n_points};
@@ -166,8 +166,8 @@ static ga_status take_arrays(ga_machine *m, beam *u)
   return u->element && u->pair ? GA_OK : ga__no_memory(m->ctx, "a beam");
 }
 
-/* The section at s along the unloaded beam: its place, its axes, and how much the axis has turned and twisted
- * up to there. */
+/* The section at s along the unloaded beam: position, axes, and the angles by which the axis has turned and
+ * twisted up to s. */
 static void section_pose(const ga_beam_def *d, const beam *u, double s, double x[3], double R[9],
                          double *turn)
 {
@@ -195,7 +195,7 @@ static ga_status check_bend(ga_machine *m, int part, const beam *u, double bend,
                       {ceil(fmax(all / (LARGEST_BEND / 3), u->n * bend / (LARGEST_BEND / 3))), NULL})});
 }
 
-/* d₀ of an element between two places of a beam along points. */
+/* d₀ of an element between two positions of a beam along points. */
 static ga_status set_reference(ga_machine *m, int part, beam *u, int i)
 {
   const ga_beam_def *d = m->part[part].def;
@@ -207,7 +207,7 @@ static ga_status set_reference(ga_machine *m, int part, beam *u, int i)
   return status;
 }
 
-/* Elements and where their nodes are along the axis. */
+/* Elements, and positions of their nodes along the axis. */
 static ga_status divide(ga_machine *m, int part, beam *u)
 {
   const ga_beam_def *d = m->part[part].def;
@@ -222,7 +222,7 @@ static ga_status divide(ga_machine *m, int part, beam *u)
   return status;
 }
 
-/* Node i: half of each neighbour's mass, moving with the whole. */
+/* Node i: half the mass of each neighbouring element, with the velocity of the initial rigid motion. */
 static ga_status add_node(ga_machine *m, ga__mbs_model *b, int part, beam *u, int i)
 {
   const ga_beam_def *d = m->part[part].def;
@@ -253,10 +253,11 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   if (!el) return GA_ERR_MEMORY;
   beam *u = el->data;
   memcpy(u->curvature, d->curvature, sizeof u->curvature);
-  ga__beam_section_make(d, &u->section); /* it was found right when the part was added */
+  ga__beam_section_make(d, &u->section); /* already checked when the part was added */
   ga__beam_place(d, &u->start, &u->length);
   ga_status status = divide(m, part, u);
   el->n_inner = 6 * u->n;
+  if (!status) status = ga__list_reserve(m->ctx, &b->node, u->n + 1);
   for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i);
   ga__marker *own = status ? NULL : ga__list_add(m->ctx, &b->marker);
   if (!own) return status ? status : GA_ERR_MEMORY;
@@ -265,6 +266,12 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   b->part_node[part] = u->first;
   b->part_marker[part] = b->marker.n - 1;
   return GA_OK;
+}
+
+ga__along ga__beam_along(const ga__mbs_model *b, int part)
+{
+  const beam *u = beam_of(b, part);
+  return (ga__along){u->first, u->n, u->s};
 }
 
 static ga_status create_loads(ga_machine *m, ga__mbs_model *b, int part)
@@ -281,7 +288,7 @@ static void release(ga_context *ctx, ga__element *el)
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ga__free(ctx, blocks[i]);
 }
 
-/* A marker: the node at its place along the axis, and what it is off that. */
+/* A marker: the node at its position along the axis, and its offset from the node. */
 static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose *pose, ga__marker *out)
 {
   const beam *u = beam_of(b, part);
@@ -312,7 +319,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 
 /* ---- Evaluation ---- */
 
-/* An element is bent too much: says so, and asks for a smaller step. */
+/* Reports an element that is bent too much; asks for a smaller step. */
 static int too_bent(const ga__eval *e, const ga__element *el, int i)
 {
   const beam *u = el->data;
@@ -322,12 +329,15 @@ static int too_bent(const ga__eval *e, const ga__element *el, int i)
   return 1;
 }
 
-static void add_twelve(const ga__eval *e, const beam *u, int i, double scale, const double w[12], double *to)
+/* Velocities of its nodes follow each other: v is that of the first node. */
+static void add_twelve(double *v, int i, const double w[12])
 {
-  for (int k = 0; k < 2; k++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, u->first + i + k);
-    for (int c = 0; c < 6; c++) to[node->v + c] += scale * w[6 * k + c];
-  }
+  for (int c = 0; c < 12; c++) v[6 * i + c] += w[c];
+}
+
+static int first_velocity(const ga__eval *e, const beam *u)
+{
+  return GA__AT(e->b->node, ga__node, u->first)->v;
 }
 
 static void twists(const ga__kin *a, double v[12])
@@ -336,11 +346,12 @@ static void twists(const ga__kin *a, double v[12])
   memcpy(v + 6, a[1].w, 6 * sizeof *v);
 }
 
-/* Weight beyond that of nodes: the parabola's part and what is off the axis turn with the nodes. */
-static void add_weight(const ga__eval *e, const ga__beam_axis *x, const ga__beam_element *be, double w[12],
-                       double *T)
+/* Weight beyond that of nodes, times a factor: the parabola's part and what is off the axis turn with the
+ * nodes. */
+static void add_weight(const ga__eval *e, const ga__beam_axis *x, const ga__beam_element *be, double factor,
+                       double w[12], double *T)
 {
-  const double *g = e->m->opts.gravity, mass = ga__load_factor(e) * be->section->mass * be->L;
+  const double *g = e->m->opts.gravity, mass = factor * ga__load_factor(e) * be->section->mass * be->L;
   const double f[3] = {mass * g[0], mass * g[1], mass * g[2]};
   if (f[0] != 0 || f[1] != 0 || f[2] != 0) ga__beam_add_weight(x, be, f, w, T);
 }
@@ -348,13 +359,14 @@ static void add_weight(const ga__eval *e, const ga__beam_axis *x, const ga__beam
 static int mass(const ga__eval *e, const ga__element *el, double *out)
 {
   const beam *u = el->data;
+  double *to = out + first_velocity(e, u);
   for (int i = 0; i < u->n; i++) {
     const ga__kin *a = &e->kin[u->first + i];
     ga__beam_axis x;
     double w[12] = {0};
     ga__beam_axis_at(&x, &u->element[i], a, a + 1);
     ga__beam_inertia(&x, &u->element[i], 1, 0, w);
-    add_twelve(e, u, i, 1, w, out);
+    add_twelve(to, i, w);
   }
   return 0;
 }
@@ -367,7 +379,7 @@ static void loads_at(const double sum[12], const ga__kin *k, double f[3], double
   for (int c = 0; c < 3; c++) f[c] += sum[c], m[c] += sum[3 + c];
 }
 
-/* w += what loads do to both nodes. */
+/* w += forces and moments of loads on both nodes. */
 static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double sum[12], double w[12])
 {
   const ga__beam_element *be = &u->element[i];
@@ -404,7 +416,7 @@ static int elastic(const beam *u, int i, const ga__kin *a, const double *inner, 
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const beam *u = el->data;
-  double *value = e->work->scratch, sum[12];
+  double *value = e->work->scratch, *to = f + first_velocity(e, u), sum[12];
   const int status = ga__line_loads_values(e, &u->loads, value);
   for (int i = 0; i < u->n && !status; i++) {
     const ga__kin *a = &e->kin[u->first + i];
@@ -414,11 +426,13 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
     ga__beam_axis_at(&x, be, a, a + 1);
     ga__beam_inertia(&x, be, 0, 1, against);
     if (elastic(u, i, a, ga__inner_of(e, el), against)) return too_bent(e, el, i);
-    add_weight(e, &x, be, with, NULL);
-    ga__line_loads_sum(&u->loads, value, i, sum);
-    if (u->loads.n) add_loads(u, i, &x, sum, with);
-    add_twelve(e, u, i, -1, against, f);
-    add_twelve(e, u, i, 1, with, f);
+    add_weight(e, &x, be, 1, with, NULL);
+    if (u->loads.n) {
+      ga__line_loads_sum(&u->loads, value, i, sum);
+      add_loads(u, i, &x, sum, with);
+    }
+    for (int c = 0; c < 12; c++) with[c] -= against[c];
+    add_twelve(to, i, with);
   }
   return status;
 }
@@ -455,14 +469,10 @@ static int inner_step(const ga__eval *e, const ga__element *el, double *dn)
 
 /* ---- Derivatives ---- */
 
-static void add_tangent(const ga__eval *e, const beam *u, int i, double scale, const double T[144],
-                        double *to)
+static void add_tangent(const ga__eval *e, const beam *u, int i, const double T[144], double *to)
 {
-  for (int k = 0; k < 4; k++) {
-    double M[36];
-    for (int r = 0; r < 6; r++) memcpy(M + 6 * r, T + 12 * (6 * (k / 2) + r) + 6 * (k % 2), 6 * sizeof *M);
-    ga__add_block(to, e->b, u->pair[4 * i + k], scale, M);
-  }
+  for (int k = 0; k < 4; k++)
+    ga__add_twist_block(to, e->b, u->pair[4 * i + k], T + 72 * (k / 2) + 6 * (k % 2), 12);
 }
 
 /* Loads in section axes turn with their nodes: f = R f₀, δf = −f~ δφ; at node k the derivative of what the
@@ -508,7 +518,7 @@ static void tangent_q(const ga__eval *e, const beam *u, int i, const ga__beam_ax
                       const ga__beam_strain *s, const double *iterate, const double sum[12], double T[144])
 {
   const ga__beam_element *be = &u->element[i];
-  double n[6], g[6], v[12], rate[6], inertia[144], loads[144] = {0}, w[12] = {0};
+  double n[6], g[6], v[12], rate[6], w[12] = {0};
   if (iterate)
     memcpy(n, iterate + 6 * i, sizeof n);
   else
@@ -525,10 +535,12 @@ static void tangent_q(const ga__eval *e, const beam *u, int i, const ga__beam_ax
     ga__beam_rate_by_q(s, v, by_q);
     ga__beam_add_product(s, be->section->K, be->section->damping / be->L, by_q, T);
   }
-  ga__beam_inertia_tangent(x, be, NULL, NULL, inertia);
-  add_weight(e, x, be, w, loads);
-  if (u->loads.n) load_tangent(u, i, x, sum, loads);
-  for (int k = 0; k < 144; k++) T[k] += inertia[k] - loads[k];
+  ga__beam_add_inertia_q(x, be, T);
+  add_weight(e, x, be, -1, w, T);
+  if (!u->loads.n) return;
+  double loads[144] = {0};
+  load_tangent(u, i, x, sum, loads);
+  for (int k = 0; k < 144; k++) T[k] -= loads[k];
 }
 
 /* T = shift_vdot D_vdot + shift_v D_v of them; s NULL: of M vdot alone. */
@@ -536,9 +548,8 @@ static void tangent_d(const beam *u, int i, const ga__beam_axis *x, const ga__be
                       double shift_vdot, double T[144])
 {
   const ga__beam_element *be = &u->element[i];
-  double by_v[144];
-  ga__beam_inertia_tangent(x, be, T, s ? by_v : NULL, NULL);
-  for (int k = 0; k < 144; k++) T[k] = shift_vdot * T[k] + (s ? shift_v * by_v[k] : 0.0);
+  memset(T, 0, 144 * sizeof *T);
+  ga__beam_add_inertia_d(x, be, shift_vdot, s ? shift_v : 0.0, T);
   if (s && u->section.damping > 0)
     ga__beam_add_product(s, be->section->K, shift_v * be->section->damping / be->L, s->P, T);
 }
@@ -557,17 +568,42 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
     ga__beam_strain s;
     ga__beam_axis_at(&x, &u->element[i], a, a + 1);
     if (forces && ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    if (forces) ga__beam_set_moves(&s);
     if (J->want & GA_WANT_D) {
       tangent_d(u, i, &x, forces ? &s : NULL, J->shift_v, J->shift_vdot, T);
-      add_tangent(e, u, i, 1, T, J->D);
+      add_tangent(e, u, i, T, J->D);
       if (forces) add_load_ports(e, u, i, &x, J->D);
     }
     if (!forces || !(J->want & GA_WANT_Q)) continue;
     ga__line_loads_sum(&u->loads, value, i, sum);
     tangent_q(e, u, i, &x, &s, ga__inner_of(e, el), sum, T);
-    add_tangent(e, u, i, 1, T, J->Q);
+    add_tangent(e, u, i, T, J->Q);
   }
   return 0;
+}
+
+/* ---- Third derivatives ---- */
+
+static void unloaded(const ga_beam_def *d, const beam *u, double s, ga__kin *out)
+{
+  double turn;
+  memset(out, 0, sizeof *out);
+  section_pose(d, u, s, out->x, out->R, &turn);
+}
+
+void ga__beam_add_stiffening(const ga__mbs_model *b, int part, const double *moved, ga_sparse *out)
+{
+  const beam *u = beam_of(b, part);
+  const ga_beam_def *d = b->m->part[part].def;
+  double T[144];
+  for (int i = 0; i < u->n; i++) {
+    ga__kin end[2];
+    ga__beam_strain s;
+    for (int k = 0; k < 2; k++) unloaded(d, u, u->s[i + k], &end[k]);
+    if (ga__beam_strain_at(&s, &u->element[i], &end[0], &end[1])) continue; /* refused when it was built */
+    ga__beam_stiffening(&s, &u->element[i], moved + 6 * i, T);
+    for (int k = 0; k < 144; k++) out->value[ga_sparse_find(out, 6 * i + k / 12, 6 * i + k % 12)] += T[k];
+  }
 }
 
 /* ---- Energy ---- */
@@ -654,7 +690,7 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   ga__beam_axis_at(&x, be, a, a + 1);
   ga__beam_inertia(&x, be, 1, 1, against);
   if (elastic(u, i, a, NULL, against)) return too_bent(e, el, i);
-  add_weight(e, &x, be, with, NULL);
+  add_weight(e, &x, be, 1, with, NULL);
   ga__line_loads_sum(&u->loads, value, i, sum);
   if (u->loads.n) add_loads(u, i, &x, sum, with);
   ga__mat3_transpose(Rt, at->R);
@@ -670,8 +706,8 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   return 0;
 }
 
-/* Force and moment in the section at a node, in its axes: what lies beyond does to what lies before; strain
- * and change of curvature that go with them. */
+/* Force and moment in the section at a node, in its axes, of the following piece on the preceding one; and
+ * their strain and change of curvature. */
 static int section_at(const ga__eval *e, const ga__element *el, int node, double out[N_SECTION_SIGNALS])
 {
   const beam *u = el->data;
@@ -747,7 +783,7 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   return status;
 }
 
-/* ---- Their derivatives, where they are fed back ---- */
+/* ---- Derivatives of signals, for feedback ---- */
 
 /* The energy depends on all nodes; a section on the nodes of its element, and on loads there. */
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
@@ -785,7 +821,7 @@ static void rotary_slopes(const beam *u, const ga__kin *at, double half, double 
   for (int k = 0; k < 9; k++) by_phi[k] = half * (X[k] - Y[k] + Z[k]);
 }
 
-/* What end_force() is, by the motion of both nodes: rows of the element's end alone, D and Q [6 × 12]. */
+/* D and Q [6 × 12] of end_force() by the motion of both nodes: rows of the element's end only. */
 static void end_slopes(const beam *u, int i, int k, const ga__kin *a, const double by_d[144],
                        const double by_q[144], double shift_v, double shift_vdot, double D[72], double Q[72])
 {
@@ -836,6 +872,7 @@ static int section_slopes(const ga__eval *e, const ga__element *el, int i, doubl
   if (status) return status;
   ga__beam_axis_at(&x, &u->element[at], a, a + 1);
   if (ga__beam_strain_at(&s, &u->element[at], a, a + 1)) return too_bent(e, el, at);
+  ga__beam_set_moves(&s);
   ga__line_loads_sum(&u->loads, value, at, sum);
   tangent_d(u, at, &x, &s, shift_v, shift_vdot, by_d);
   tangent_q(e, u, at, &x, &s, NULL, sum, by_q);
@@ -882,7 +919,7 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
   return i == 0 ? energy_slopes(e, el, d, dq) : section_slopes(e, el, i, shift_v, shift_vdot, d, dq);
 }
 
-/* ---- How it looks ---- */
+/* ---- Shape for pictures ---- */
 
 static int n_shapes(const ga__mbs_model *b, int part)
 {

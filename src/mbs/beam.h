@@ -23,5 +23,8 @@ ga__beam_fault ga__points_fault(const double *points, int n, int size);
 ga__beam_fault ga__beam_place(const ga_beam_def *def, ga_pose *start, double *length);
 /* The pose of the section at s along a beam that is not loaded, seen from its first one. */
 void ga__beam_reference(const double curvature[3], double s, double x[3], double R[9]);
+/* out += D³U[moved, ·, ·] of a beam where it is not loaded: moved[6 (elements + 1)] translations and
+ * rotations of its nodes; out has blocks of 12 by 12 for each element. (beam.c) */
+void ga__beam_add_stiffening(const struct ga__mbs_model *b, int part, const double *moved, ga_sparse *out);
 
 #endif

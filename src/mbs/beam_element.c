@@ -11,12 +11,13 @@
  * and c₁ = 2 dc/dz, c₂ = 4 d²c/dz². */
 #include "mbs/beam_element.h"
 
+#include "base/quad.h"
 #include "lie/mat3.h"
 #include <math.h>
 #include <string.h>
 
-/* [rad²] beyond this rotation of one end against the other, about 149°, none is told from one the other way
- * round; below the second, c is a series. */
+/* [rad²] above this relative rotation of the ends, about 149°, it cannot be distinguished from one in the
+ * opposite sense; below the second, c is a series. */
 #define LARGEST_TURN2 6.76
 #define SERIES_BELOW 1.0
 
@@ -74,15 +75,27 @@ static void coefficients(double z, double *c, double *c1, double *c2)
   *c2 = 4 * (e_by_h / (8 * h) - 2 * slope) / z;
 }
 
-/* θ of Q, by its quaternion; z. */
+/* atan(√y)/√y: a series for small y, where twelve terms are exact to rounding. */
+static double arc_over_tangent(double y)
+{
+  static const double a[] = {1,        1.0 / 3,  1.0 / 5,  1.0 / 7,  1.0 / 9,  1.0 / 11,
+                             1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23};
+  enum { N = sizeof a / sizeof *a };
+  if (!(y < 0.05)) return atan(sqrt(y)) / sqrt(y);
+  double f = a[N - 1];
+  for (int k = N - 2; k >= 0; k--) f = a[k] - y * f;
+  return f;
+}
+
+/* θ of Q, by its quaternion (q₀, v): θ = 2 atan(|v|/q₀) v/|v| */
 static int rotation_vector(double theta[3], const double Q[9])
 {
   const double q0 = 0.5 * sqrt(fmax(0, 1 + Q[0] + Q[4] + Q[8])), small = 0.125;
   if (!(q0 > small)) return GA__BEAM_TOO_BENT;
-  const double v[3] = {(Q[7] - Q[5]) / (4 * q0), (Q[2] - Q[6]) / (4 * q0), (Q[3] - Q[1]) / (4 * q0)};
-  const double sine = sqrt(ga__vec3_dot(v, v));
-  const double scale = sine > 1e-8 ? 2 * atan2(sine, q0) / sine : 2 / q0;
-  for (int i = 0; i < 3; i++) theta[i] = scale * v[i];
+  const double over = 0.25 / (q0 * q0); /* t = v/q₀ */
+  const double t[3] = {over * (Q[7] - Q[5]), over * (Q[2] - Q[6]), over * (Q[3] - Q[1])};
+  const double scale = 2 * arc_over_tangent(ga__vec3_dot(t, t));
+  for (int i = 0; i < 3; i++) theta[i] = scale * t[i];
   return 0;
 }
 
@@ -109,6 +122,33 @@ int ga__beam_relative(double d[6], const double xa[3], const double Ra[9], const
 {
   double c, c1, c2;
   return logarithm(d, &c, &c1, &c2, xa, Ra, xb, Rb);
+}
+
+/* What of B x does not change with the sign of d: c (θuᵀ + uθᵀ − 2(θ·u) I) x + c₁ (θ·u) y, y = θ × (θ × x) */
+static void even_part(const ga__beam_strain *s, const double x[3], const double y[3], double out[3])
+{
+  const double *u = s->d, *theta = s->d + 3, tu = ga__vec3_dot(theta, u);
+  const double tx = s->c * ga__vec3_dot(theta, x), ux = s->c * ga__vec3_dot(u, x), own = 2 * s->c * tu,
+               far = s->c1 * tu;
+  for (int i = 0; i < 3; i++) out[i] = tx * u[i] + ux * theta[i] - own * x[i] + far * y[i];
+}
+
+/* F = Tr⁻ᵀ(sign d) g: of g = (N, M) Aᵀ N and Bᵀ N + Aᵀ M, with half = −sign/2; or η' = Tr⁻¹(sign d) η with
+ * half = sign/2, where η = (a, b) is stored as g = (b, a), and η' likewise. */
+static void turn_six(const ga__beam_strain *s, double half, const double g[6], double F[6])
+{
+  const double *u = s->d, *theta = s->d + 3, *N = g, *M = g + 3, c = s->c;
+  double tN[3], ttN[3], tM[3], ttM[3], uN[3], even[3];
+  ga__vec3_cross(tN, theta, N);
+  ga__vec3_cross(ttN, theta, tN);
+  ga__vec3_cross(tM, theta, M);
+  ga__vec3_cross(ttM, theta, tM);
+  ga__vec3_cross(uN, u, N);
+  even_part(s, N, ttN, even);
+  for (int i = 0; i < 3; i++) {
+    F[i] = N[i] + half * tN[i] + c * ttN[i];
+    F[3 + i] = M[i] + half * (tM[i] + uN[i]) + c * ttM[i] + even[i];
+  }
 }
 
 /* A and B of Tr⁻¹(sign · d). */
@@ -174,6 +214,32 @@ static void ad_matrix(double M[36], const double d[6])
     }
 }
 
+/* a~ diag(k) b~ᵀ, added with a factor to the tile of S[36] at row and column. */
+static void add_skew_product(double S[36], int row, int column, double factor, const double a[3],
+                             const double k[3], const double b[3])
+{
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, l = (i + 2) % 3;
+    double *to = S + 6 * (row + i) + column;
+    to[i] += factor * (k[j] * a[l] * b[l] + k[l] * a[j] * b[j]);
+    to[j] -= factor * k[l] * a[j] * b[i];
+    to[l] -= factor * k[j] * a[l] * b[i];
+  }
+}
+
+/* S = C + ad_d C ad_dᵀ/12, where C is diagonal, its lower triangle and tiles on the diagonal:
+ *   C = diag(a, b):  [a + (θ~ a θ~ᵀ + u~ b u~ᵀ)/12, .; θ~ b u~ᵀ/12, b + θ~ b θ~ᵀ/12] */
+static void compliance_diagonal(double S[36], const double C[36], const double d[6])
+{
+  const double a[3] = {C[0], C[7], C[14]}, b[3] = {C[21], C[28], C[35]}, twelfth = 1.0 / 12;
+  memset(S, 0, 36 * sizeof *S);
+  for (int i = 0; i < 6; i++) S[7 * i] = C[7 * i];
+  add_skew_product(S, 0, 0, twelfth, d + 3, a, d + 3);
+  add_skew_product(S, 0, 0, twelfth, d, b, d);
+  add_skew_product(S, 3, 0, twelfth, d + 3, b, d);
+  add_skew_product(S, 3, 3, twelfth, d + 3, b, d + 3);
+}
+
 static void multiply6(double Z[36], const double X[36], const double Y[36])
 {
   for (int i = 0; i < 6; i++) {
@@ -184,7 +250,7 @@ static void multiply6(double Z[36], const double X[36], const double Y[36])
   }
 }
 
-/* S = C + X ad_dᵀ/12, X = ad_d C */
+/* The lower triangle of S = C + X ad_dᵀ/12, X = ad_d C */
 static void compliance(double S[36], const double C[36], const double d[6])
 {
   double ad[36], X[36];
@@ -194,53 +260,62 @@ static void compliance(double S[36], const double C[36], const double d[6])
     for (int j = 0; j <= i; j++) {
       double sum = 0;
       for (int k = 0; k < 6; k++) sum += X[6 * i + k] * ad[6 * j + k];
-      S[6 * i + j] = S[6 * j + i] = C[6 * i + j] + sum / 12;
+      S[6 * i + j] = C[6 * i + j] + sum / 12;
     }
 }
 
-/* S = L D Lᵀ: L goes to the lower triangle, 1/D to the diagonal. */
+/* S = L D Lᵀ, from its lower triangle: L replaces it, 1/D the diagonal. */
 static void factor6(double S[36])
 {
+  double D[6];
   for (int j = 0; j < 6; j++) {
-    double pivot = S[7 * j];
-    for (int k = 0; k < j; k++) pivot -= S[6 * j + k] * S[6 * j + k] / S[7 * k];
+    double scaled[6], pivot = S[7 * j]; /* L_jk D_k */
+    for (int k = 0; k < j; k++) {
+      scaled[k] = S[6 * j + k] * D[k];
+      pivot -= S[6 * j + k] * scaled[k];
+    }
+    D[j] = pivot;
+    S[7 * j] = 1 / pivot;
     for (int i = j + 1; i < 6; i++) {
       double sum = S[6 * i + j];
-      for (int k = 0; k < j; k++) sum -= S[6 * i + k] * S[6 * j + k] / S[7 * k];
-      S[6 * i + j] = sum / pivot;
+      for (int k = 0; k < j; k++) sum -= S[6 * i + k] * scaled[k];
+      S[6 * i + j] = sum * S[7 * j];
     }
-    S[7 * j] = 1 / pivot;
   }
 }
 
-/* x := S⁻¹ x, of n columns with this stride. */
-static void solve6(const double S[36], double *x, int n)
+/* x := S⁻¹ x */
+static void solve6(const double S[36], double x[6])
 {
   for (int i = 0; i < 6; i++)
-    for (int k = 0; k < i; k++)
-      for (int j = 0; j < n; j++) x[n * i + j] -= S[6 * i + k] * x[n * k + j];
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < n; j++) x[n * i + j] *= S[7 * i];
+    for (int k = 0; k < i; k++) x[i] -= S[6 * i + k] * x[k];
+  for (int i = 0; i < 6; i++) x[i] *= S[7 * i];
   for (int i = 5; i >= 0; i--)
-    for (int k = i + 1; k < 6; k++)
-      for (int j = 0; j < n; j++) x[n * i + j] -= S[6 * k + i] * x[n * k + j];
+    for (int k = i + 1; k < 6; k++) x[i] -= S[6 * k + i] * x[k];
 }
 
 /* ---- The element at two poses ---- */
 
 int ga__beam_strain_at(ga__beam_strain *s, const ga__beam_element *e, const ga__kin *a, const ga__kin *b)
 {
-  double A[9], B[9];
   if (logarithm(s->d, &s->c, &s->c1, &s->c2, a->x, a->R, b->x, b->R)) return GA__BEAM_TOO_BENT;
   s->Ra = a->R, s->Rb = b->R;
-  inverse_tangent(s, -1, A, B);
-  put_end(s->P, 0, -1, A, B, a->R);
-  inverse_tangent(s, 1, A, B);
-  put_end(s->P, 6, 1, A, B, b->R);
   if (e->section->plain) return 0;
-  compliance(s->S, e->section->C, s->d);
+  if (e->section->diagonal)
+    compliance_diagonal(s->S, e->section->C, s->d);
+  else
+    compliance(s->S, e->section->C, s->d);
   factor6(s->S);
   return 0;
+}
+
+void ga__beam_set_moves(ga__beam_strain *s)
+{
+  double A[9], B[9];
+  inverse_tangent(s, -1, A, B);
+  put_end(s->P, 0, -1, A, B, s->Ra);
+  inverse_tangent(s, 1, A, B);
+  put_end(s->P, 6, 1, A, B, s->Rb);
 }
 
 void ga__beam_force_within(const ga__beam_strain *s, const ga__beam_element *e, double n[6])
@@ -252,7 +327,7 @@ void ga__beam_force_within(const ga__beam_strain *s, const ga__beam_element *e, 
     return;
   }
   memcpy(n, strain, sizeof strain);
-  solve6(s->S, n, 1);
+  solve6(s->S, n);
 }
 
 double ga__beam_energy(const ga__beam_strain *s, const ga__beam_element *e, const double n[6])
@@ -276,75 +351,140 @@ void ga__beam_gradient(const ga__beam_strain *s, const ga__beam_element *e, cons
 
 void ga__beam_add_wrench(const ga__beam_strain *s, const double g[6], double w[12])
 {
-  for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 12; j++) w[j] += s->P[12 * i + j] * g[i];
+  for (int end = 0; end < 2; end++) { /* ∓R Tr⁻ᵀ(∓d) g */
+    const double *R = end ? s->Rb : s->Ra, sign = end ? 1 : -1;
+    double F[6], f[3], m[3];
+    turn_six(s, -0.5 * sign, g, F);
+    ga__mat3_mul_vec(f, R, F);
+    ga__mat3_mul_vec(m, R, F + 3);
+    for (int i = 0; i < 3; i++) w[6 * end + i] += sign * f[i], w[6 * end + 3 + i] += sign * m[i];
+  }
 }
 
 /* ---- Stiffness ---- */
 
-/* N̂ = [0 N~; N~ M~], so that N̂ δ = ad_δᵀ n */
-static void hat_matrix(double M[36], const double n[6])
+/* Matrices of six rows as quads: eight numbers each, the last two are zero. */
+typedef ga__quad rows6[6][2];
+
+GA__INLINE void set_row(ga__quad row[2], double a, double b, double c, double d, double e, double f)
 {
-  double N[9], Mo[9];
-  ga__mat3_skew(N, 1, n);
-  ga__mat3_skew(Mo, 1, n + 3);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) {
-      M[6 * i + j] = 0;
-      M[6 * i + 3 + j] = M[6 * (3 + i) + j] = N[3 * i + j];
-      M[6 * (3 + i) + 3 + j] = Mo[3 * i + j];
+  row[0] = (ga__quad){a, b, c, d};
+  row[1] = (ga__quad){e, f, 0, 0};
+}
+
+/* Z = a~ M, or added to it: three rows each. */
+GA__INLINE void cross_rows(ga__quad Z[3][2], int add, const double a[3], ga__quad M[3][2])
+{
+  for (int i = 0; i < 3; i++) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    for (int h = 0; h < 2; h++) {
+      const ga__quad x = a[j] * M[k][h] - a[k] * M[j][h];
+      if (add)
+        Z[i][h] += x;
+      else
+        Z[i][h] = x;
+    }
+  }
+}
+
+/* CN = C N̂, N̂ = [0 N~; N~ M~], so that N̂ δ = ad_δᵀ n */
+GA__INLINE void times_hat(const ga__beam_section *section, const double n[6], rows6 CN)
+{
+  const double *N = n, *M = n + 3, *C = section->C;
+  rows6 hat;
+  set_row(hat[0], 0, 0, 0, 0, -N[2], N[1]);
+  set_row(hat[1], 0, 0, 0, N[2], 0, -N[0]);
+  set_row(hat[2], 0, 0, 0, -N[1], N[0], 0);
+  set_row(hat[3], 0, -N[2], N[1], 0, -M[2], M[1]);
+  set_row(hat[4], N[2], 0, -N[0], M[2], 0, -M[0]);
+  set_row(hat[5], -N[1], N[0], 0, -M[1], M[0], 0);
+  for (int i = 0; i < 6; i++)
+    for (int h = 0; h < 2; h++) {
+      CN[i][h] = C[7 * i] * hat[i][h];
+      for (int k = 0; !section->diagonal && k < 6; k++)
+        if (k != i) CN[i][h] += C[6 * i + k] * hat[k][h];
     }
 }
 
 /* B = ∂((d − d₀)/L − S n)/∂d = I/L + (ad_w − ad_d C N̂)/12,  w = C ad_dᵀ n;  CN = C N̂ */
-static void strain_derivative(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
-                              const double hat[36], double B[36], double CN[36])
+GA__INLINE void strain_derivative(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                                  rows6 CN, rows6 B)
 {
-  double adn[6], w[6], ad[36], adw[36], X[36];
+  const double *u = s->d, *theta = s->d + 3, twelfth = 1.0 / 12, one = 1 / e->L;
+  double adn[6], w[6];
+  rows6 X, ad;
   ad_transposed(adn, s->d, n);
   times6(w, e->section->C, adn);
-  ad_matrix(ad, s->d);
-  ad_matrix(adw, w);
-  multiply6(CN, e->section->C, hat);
-  multiply6(X, ad, CN);
-  for (int i = 0; i < 36; i++) B[i] = (adw[i] - X[i]) / 12 + (i % 7 == 0 ? 1 / e->L : 0.0);
+  cross_rows(X, 0, theta, CN);
+  cross_rows(X, 1, u, CN + 3);
+  cross_rows(X + 3, 0, theta, CN + 3);
+  set_row(ad[0], 0, -w[5], w[4], 0, -w[2], w[1]);
+  set_row(ad[1], w[5], 0, -w[3], w[2], 0, -w[0]);
+  set_row(ad[2], -w[4], w[3], 0, -w[1], w[0], 0);
+  set_row(ad[3], 0, 0, 0, 0, -w[5], w[4]);
+  set_row(ad[4], 0, 0, 0, w[5], 0, -w[3]);
+  set_row(ad[5], 0, 0, 0, -w[4], w[3], 0);
+  for (int i = 0; i < 6; i++) {
+    B[i][0] = twelfth * (ad[i][0] - X[i][0]);
+    B[i][1] = twelfth * (ad[i][1] - X[i][1]);
+    ((double *)B[i])[i] += one;
+  }
 }
 
 /* Hess U = L (Bᵀ S⁻¹ B + N̂ C N̂/12) */
-static void hessian(const ga__beam_strain *s, const ga__beam_element *e, const double n[6], double H[36])
+GA__INLINE void hessian(const ga__beam_strain *s, const ga__beam_element *e, const double n[6], rows6 H)
 {
-  const double L = e->L;
-  double hat[36], CN[36], B[36], X[36];
-  hat_matrix(hat, n);
-  strain_derivative(s, e, n, hat, B, CN);
-  multiply6(H, hat, CN);
+  const double *S = s->S, L = e->L, twelfth = L / 12;
+  rows6 CN, B, X;
+  times_hat(e->section, n, CN);
+  strain_derivative(s, e, n, CN, B);
+  cross_rows(H, 0, n, CN + 3);
+  cross_rows(H + 3, 0, n, CN);
+  cross_rows(H + 3, 1, n + 3, CN + 3);
   memcpy(X, B, sizeof X);
-  solve6(s->S, X, 6);
+  for (int h = 0; h < 2; h++) { /* X := S⁻¹ X */
+    for (int i = 0; i < 6; i++)
+      for (int k = 0; k < i; k++) X[i][h] -= S[6 * i + k] * X[k][h];
+    for (int i = 0; i < 6; i++) X[i][h] *= S[7 * i];
+    for (int i = 5; i >= 0; i--)
+      for (int k = i + 1; k < 6; k++) X[i][h] -= S[6 * k + i] * X[k][h];
+  }
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 6; j++) {
-      double sum = H[6 * i + j] / 12;
-      for (int k = 0; k < 6; k++) sum += B[6 * k + i] * X[6 * k + j];
-      H[6 * i + j] = L * sum;
+    for (int h = 0; h < 2; h++) {
+      ga__quad sum = ((const double *)B[0])[i] * X[0][h];
+      for (int k = 1; k < 6; k++) sum += ((const double *)B[k])[i] * X[k][h];
+      H[i][h] = twelfth * H[i][h] + L * sum;
     }
 }
 
 /* ---- Forces as iterates of their own ---- */
 
+/* B[6 × 8] of an element that is not plain. */
+static void mixed_derivative(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                             double B[48])
+{
+  rows6 CN, rows;
+  if (e->section->plain) return;
+  times_hat(e->section, n, CN);
+  strain_derivative(s, e, n, CN, rows);
+  memcpy(B, rows, sizeof rows);
+}
+
 /* S⁻¹((d − d₀)/L − S n + B δd), δd NULL: 0. B of the plain element is I/L. */
 static void mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
-                       const double *dd, const double B[36], double dn[6])
+                       const double *dd, const double B[48], double dn[6])
 {
   double strain[6];
   for (int i = 0; i < 6; i++) {
     strain[i] = (s->d[i] - e->d0[i]) / e->L;
     if (dd && e->section->plain) strain[i] += dd[i] / e->L;
-    for (int k = 0; dd && !e->section->plain && k < 6; k++) strain[i] += B[6 * i + k] * dd[k];
+    for (int k = 0; dd && !e->section->plain && k < 6; k++) strain[i] += B[8 * i + k] * dd[k];
   }
   if (e->section->plain) {
     times6(dn, e->section->K, strain);
   } else {
     memcpy(dn, strain, sizeof strain);
-    solve6(s->S, dn, 1);
+    solve6(s->S, dn);
   }
   for (int i = 0; i < 6; i++) dn[i] -= n[i];
 }
@@ -352,27 +492,21 @@ static void mixed_step(const ga__beam_strain *s, const ga__beam_element *e, cons
 void ga__beam_mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
                          const double dd[6], double dn[6])
 {
-  double hat[36], CN[36], B[36] = {0};
-  if (!e->section->plain) {
-    hat_matrix(hat, n);
-    strain_derivative(s, e, n, hat, B, CN);
-  }
+  double B[48];
+  mixed_derivative(s, e, n, B);
   mixed_step(s, e, n, dd, B, dn);
 }
 
 void ga__beam_mixed_gradient(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
                              double g[6])
 {
-  double hat[36], CN[36], B[36] = {0}, left[6];
+  double B[48], left[6];
   ga__beam_gradient(s, e, n, g);
-  if (!e->section->plain) {
-    hat_matrix(hat, n);
-    strain_derivative(s, e, n, hat, B, CN);
-  }
+  mixed_derivative(s, e, n, B);
   mixed_step(s, e, n, NULL, B, left);
   for (int i = 0; i < 6; i++) {
     if (e->section->plain) g[i] += left[i];
-    for (int k = 0; !e->section->plain && k < 6; k++) g[i] += e->L * B[6 * k + i] * left[k];
+    for (int k = 0; !e->section->plain && k < 6; k++) g[i] += e->L * B[8 * k + i] * left[k];
   }
 }
 
@@ -420,24 +554,54 @@ static void wrench_by_d(const ga__beam_strain *s, double sign, const double g[6]
   add_by_theta_of_B(QM, u, theta, c, g);
 }
 
-/* Rows of one end: R [0 QN; QN QM] P, and −f~, −m~ in its own rotation's columns, since the wrench in space
- * turns with it. */
-static void add_geometric(const ga__beam_strain *s, int end, const double g[6], double T[144])
+/* ---- The tangent: rows of twelve as three quads ---- */
+
+typedef ga__quad row12[3];
+
+GA__INLINE void add_row(row12 to, double factor, const double *row)
 {
-  const double *R = end ? s->Rb : s->Ra;
-  double QN[9], QM[9], RN[9], RM[9], wrench[6] = {0};
-  wrench_by_d(s, end ? 1 : -1, g, QN, QM);
-  ga__mat3_mul(RN, R, QN);
-  ga__mat3_mul(RM, R, QM);
-  for (int i = 0; i < 3; i++)
-    for (int k = 0; k < 3; k++) {
-      const double *Pu = s->P + 12 * k, *Pt = s->P + 12 * (3 + k);
-      double *force = T + 12 * (6 * end + i), *moment = T + 12 * (6 * end + 3 + i);
-      for (int j = 0; j < 12; j++) {
-        force[j] += RN[3 * i + k] * Pt[j];
-        moment[j] += RN[3 * i + k] * Pu[j] + RM[3 * i + k] * Pt[j];
-      }
+  for (int h = 0; h < 3; h++) to[h] += factor * ga__quad_load(row + 4 * h);
+}
+
+/* X = K P, K[6 × stride] */
+GA__INLINE void stiff_moves(double X[72], const double *K, int stride, double scale, const double P[72])
+{
+  for (int i = 0; i < 6; i++) {
+    row12 sum = {{0}};
+    for (int k = 0; k < 6; k++) add_row(sum, scale * K[stride * i + k], P + 12 * k);
+    for (int h = 0; h < 3; h++) *(ga__quad *)(X + 12 * i + 4 * h) = sum[h];
+  }
+}
+
+/* Rows of one end of Pᵀ X + R [0 QN; QN QM] P: forces, which meet rows of X for the first half of d only, and
+ * moments. X NULL: without it. */
+GA__INLINE void put_rows(const double P[72], int end, const double *X, const double RN[9], const double RM[9],
+                         double T[144])
+{
+  for (int i = 0; i < 3; i++) {
+    const int force = 6 * end + i, moment = force + 3;
+    row12 f = {{0}}, m = {{0}};
+    for (int k = 0; X && k < 3; k++) {
+      add_row(f, P[12 * k + force], X + 12 * k);
+      add_row(m, P[12 * k + moment], X + 12 * k);
+      add_row(m, P[12 * (3 + k) + moment], X + 12 * (3 + k));
     }
+    for (int k = 0; k < 3; k++) {
+      add_row(f, RN[3 * i + k], P + 12 * (3 + k));
+      add_row(m, RN[3 * i + k], P + 12 * k);
+      add_row(m, RM[3 * i + k], P + 12 * (3 + k));
+    }
+    for (int h = 0; h < 3; h++) {
+      *(ga__quad *)(T + 12 * force + 4 * h) = f[h];
+      *(ga__quad *)(T + 12 * moment + 4 * h) = m[h];
+    }
+  }
+}
+
+/* −f~, −m~ in the columns of its own rotation: the wrench in space turns with the node. */
+static void add_turning(const ga__beam_strain *s, int end, const double g[6], double T[144])
+{
+  double wrench[6] = {0};
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++) wrench[j] += s->P[12 * i + 6 * end + j] * g[i];
   for (int part = 0; part < 2; part++) {
@@ -447,42 +611,134 @@ static void add_geometric(const ga__beam_strain *s, int end, const double g[6], 
   }
 }
 
+GA__WIDE static void tangent_rows(const ga__beam_strain *s, const ga__beam_element *e, const double *n,
+                                  double RN[2][9], double RM[2][9], double T[144])
+{
+  double X[72];
+  rows6 H;
+  if (n && e->section->plain) {
+    stiff_moves(X, e->section->K, 6, 1 / e->L, s->P);
+  } else if (n) {
+    hessian(s, e, n, H);
+    stiff_moves(X, (const double *)H, 8, 1, s->P);
+  }
+  for (int end = 0; end < 2; end++) put_rows(s->P, end, n ? X : NULL, RN[end], RM[end], T);
+}
+
+GA__WIDE static void add_product_rows(const double P[72], const double K[36], double scale,
+                                      const double X[72], double T[144])
+{
+  double KX[72];
+  stiff_moves(KX, K, 6, scale, X);
+  for (int i = 0; i < 12; i++) {
+    row12 sum = {{0}};
+    for (int k = 0; k < 6; k++) add_row(sum, P[12 * k + i], KX + 12 * k);
+    for (int h = 0; h < 3; h++) *(ga__quad *)(T + 12 * i + 4 * h) += sum[h];
+  }
+}
+
 void ga__beam_add_product(const ga__beam_strain *s, const double K[36], double scale, const double X[72],
                           double T[144])
 {
-  double KX[72] = {0};
-  for (int i = 0; i < 6; i++)
-    for (int k = 0; k < 6; k++)
-      for (int j = 0; j < 12; j++) KX[12 * i + j] += scale * K[6 * i + k] * X[12 * k + j];
-  for (int k = 0; k < 6; k++)
-    for (int i = 0; i < 12; i++)
-      for (int j = 0; j < 12; j++) T[12 * i + j] += s->P[12 * k + i] * KX[12 * k + j];
+  add_product_rows(s->P, K, scale, X, T);
 }
 
 void ga__beam_tangent(const ga__beam_strain *s, const ga__beam_element *e, const double *n, const double g[6],
                       double T[144])
 {
-  memset(T, 0, 144 * sizeof *T);
-  add_geometric(s, 0, g, T);
-  add_geometric(s, 1, g, T);
-  if (!n) return;
-  if (e->section->plain) {
-    ga__beam_add_product(s, e->section->K, 1 / e->L, s->P, T);
-    return;
+  double RN[2][9], RM[2][9];
+  for (int end = 0; end < 2; end++) {
+    const double *R = end ? s->Rb : s->Ra;
+    double QN[9], QM[9];
+    wrench_by_d(s, end ? 1 : -1, g, QN, QM);
+    ga__mat3_mul(RN[end], R, QN);
+    ga__mat3_mul(RM[end], R, QM);
   }
-  double H[36];
-  hessian(s, e, n, H);
-  ga__beam_add_product(s, H, 1, s->P, T);
+  tangent_rows(s, e, n, RN, RM, T);
+  for (int end = 0; end < 2; end++) add_turning(s, end, g, T);
+}
+
+/* X[72]: d²d[u, ·] = X ·, by rotation vectors of the nodes: D_q(P u) and ½ P (0, θ × θ_u), since the twist of
+ * exp((θ_u + θ)~) by θ is θ + ½ θ_u × θ. */
+static void second_strain(const ga__beam_strain *s, const double u[12], double X[72])
+{
+  ga__beam_rate_by_q(s, u, X);
+  for (int i = 0; i < 6; i++)
+    for (int end = 0; end < 2; end++) {
+      double cross[3];
+      ga__vec3_cross(cross, u + 6 * end + 3, s->P + 12 * i + 6 * end + 3);
+      for (int j = 0; j < 3; j++) X[12 * i + 6 * end + 3 + j] += 0.5 * cross[j];
+    }
+}
+
+/* −L (n_aᵀ dS[δ_u] n_b + n_uᵀ dS[δ_a] n_b + n_uᵀ dS[δ_b] n_a) = n_aᵀ H n_b + δ_aᵀ Y n_b + δ_bᵀ Y n_a with
+ * H = −(L/12) (ad_δ C ad_dᵀ + ad_d C ad_δᵀ) and Y = −L (I/L − Bᵀ), B that of n_u. */
+static void compliance_change(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                              const double delta[6], double H[36], double Y[36])
+{
+  double B[48], ad[36], ad_delta[36], X[36];
+  mixed_derivative(s, e, n, B);
+  ad_matrix(ad, s->d);
+  ad_matrix(ad_delta, delta);
+  multiply6(X, ad_delta, e->section->C);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      Y[6 * i + j] = e->L * B[8 * j + i] - (i == j ? 1.0 : 0.0);
+      H[6 * i + j] = 0;
+      for (int k = 0; k < 6; k++)
+        H[6 * i + j] -= e->L / 12 * (X[6 * i + k] * ad[6 * j + k] + X[6 * j + k] * ad[6 * i + k]);
+    }
+}
+
+/* D³U[u, a, b] = n_u·d²d[a, b] + n_a·d²d[u, b] + n_b·d²d[u, a] and what S changes, with n_a = S⁻¹ P a/L */
+void ga__beam_stiffening(const ga__beam_strain *at, const ga__beam_element *e, const double u[12],
+                         double T[144])
+{
+  const int plain = e->section->plain;
+  ga__beam_strain with_moves = *at;
+  const ga__beam_strain *s = &with_moves;
+  ga__beam_set_moves(&with_moves);
+  double delta[6], n[6] = {0}, N[72] = {0}, X[72], H[36] = {0}, Y[36] = {0}, G[144];
+  ga__beam_rate(s, u, delta);
+  for (int i = 0; i < 6 && plain; i++)
+    for (int k = 0; k < 6; k++)
+      for (int j = 0; j < 12; j++) N[12 * i + j] += e->section->K[6 * i + k] * s->P[12 * k + j];
+  for (int j = 0; j < 12 && !plain; j++) {
+    double column[6];
+    for (int i = 0; i < 6; i++) column[i] = s->P[12 * i + j];
+    solve6(s->S, column);
+    for (int i = 0; i < 6; i++) N[12 * i + j] = column[i];
+  }
+  for (int i = 0; i < 72; i++) N[i] /= e->L;
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 12; j++) n[i] += N[12 * i + j] * u[j];
+  second_strain(s, u, X);
+  if (!plain) compliance_change(s, e, n, delta, H, Y);
+  ga__beam_tangent(s, e, NULL, n, G);
+  for (int i = 0; i < 6; i++) /* X := X + ½ H N + Yᵀ P: what is multiplied by Nᵀ */
+    for (int k = 0; k < 6; k++)
+      for (int j = 0; j < 12; j++)
+        X[12 * i + j] += 0.5 * H[6 * i + k] * N[12 * k + j] + Y[6 * k + i] * s->P[12 * k + j];
+  for (int i = 0; i < 12; i++)
+    for (int j = 0; j < 12; j++) {
+      double sum = 0.5 * (G[12 * i + j] + G[12 * j + i]);
+      for (int k = 0; k < 6; k++) sum += N[12 * k + i] * X[12 * k + j] + X[12 * k + i] * N[12 * k + j];
+      T[12 * i + j] = sum;
+    }
 }
 
 /* ---- Rates ---- */
 
 void ga__beam_rate(const ga__beam_strain *s, const double v[12], double rate[6])
 {
-  for (int i = 0; i < 6; i++) {
-    double sum = 0;
-    for (int j = 0; j < 12; j++) sum += s->P[12 * i + j] * v[j];
-    rate[i] = sum;
+  memset(rate, 0, 6 * sizeof *rate);
+  for (int end = 0; end < 2; end++) {
+    const double *R = end ? s->Rb : s->Ra, sign = end ? 1 : -1;
+    double own[6], turned[6];
+    ga__mat3_tmul_vec(own, R, v + 6 * end + 3);
+    ga__mat3_tmul_vec(own + 3, R, v + 6 * end);
+    turn_six(s, 0.5 * sign, own, turned);
+    for (int i = 0; i < 3; i++) rate[i] += sign * turned[3 + i], rate[3 + i] += sign * turned[i];
   }
 }
 

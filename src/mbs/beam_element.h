@@ -26,6 +26,7 @@ typedef struct ga__beam_section {
   double centre[2];    /* [m] of mass, along y and z */
   double J[9];         /* [kg m] of inertia about the axis's point, per length */
   int plain;           /* 1: S = C, and lumped inertia */
+  int diagonal;        /* 1: K and C are diagonal */
 } ga__beam_section;
 
 typedef struct ga__beam_element {
@@ -38,7 +39,7 @@ typedef struct ga__beam_element {
 typedef struct ga__beam_strain {
   double d[6];
   double c, c1, c2; /* (1 − (θ/2) cot(θ/2))/θ², and its derivatives, see beam_element.c */
-  double P[72];     /* δd = P δη [6 × 12] */
+  double P[72];     /* δd = P δη [6 × 12]; by ga__beam_set_moves() */
   double S[36];     /* and what is left of it when factored, LDLᵀ */
   const double *Ra, *Rb;
 } ga__beam_strain;
@@ -47,6 +48,9 @@ enum { GA__BEAM_TOO_BENT = 1 };
 
 /* 0; GA__BEAM_TOO_BENT: one end is turned by more than can be told from a turn the other way round. */
 int ga__beam_strain_at(ga__beam_strain *s, const ga__beam_element *e, const ga__kin *a, const ga__kin *b);
+
+/* Sets P, which ga__beam_tangent(), ga__beam_rate_by_q() and ga__beam_add_product() need. */
+void ga__beam_set_moves(ga__beam_strain *s);
 
 /* Force within, n at the middle of the element in its axes, n = S⁻¹(d − d₀)/L. */
 void ga__beam_force_within(const ga__beam_strain *s, const ga__beam_element *e, double n[6]);
@@ -65,6 +69,11 @@ void ga__beam_add_wrench(const ga__beam_strain *s, const double g[6], double w[1
 /* T[144] = D_q(Pᵀ g): with the stiffness that n has, and of a force g that is held alone (n NULL). */
 void ga__beam_tangent(const ga__beam_strain *s, const ga__beam_element *e, const double *n, const double g[6],
                       double T[144]);
+
+/* T[144] = D³U[u, ·, ·], how the stiffness changes with a small displacement u of the nodes: translations and
+ * rotation vectors, in space. Symmetric. */
+void ga__beam_stiffening(const ga__beam_strain *at, const ga__beam_element *e, const double u[12],
+                         double T[144]);
 
 /* d' = P v, v the twists of a and b. */
 void ga__beam_rate(const ga__beam_strain *s, const double v[12], double rate[6]);
@@ -94,9 +103,10 @@ void ga__beam_axis_at(ga__beam_axis *x, const ga__beam_element *e, const ga__kin
  * the element each. */
 void ga__beam_inertia(const ga__beam_axis *x, const ga__beam_element *e, int with_vdot, int with_v,
                       double w[12]);
-/* T[144] = derivatives of that by vdot, v and q, where not NULL. */
-void ga__beam_inertia_tangent(const ga__beam_axis *x, const ga__beam_element *e, double *by_vdot,
-                              double *by_v, double *by_q);
+/* T[144] += shift_vdot · derivative of that by vdot + shift_v · by v; and by q. */
+void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, double shift_vdot,
+                            double shift_v, double T[144]);
+void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144]);
 double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e); /* [J] likewise */
 /* w[12] += what a load per length, fa at a to fb at b in space, does to nodes. T (may be NULL): the
  * derivative by q where the load is held. */

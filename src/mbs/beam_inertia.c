@@ -30,11 +30,13 @@ void ga__beam_axis_at(ga__beam_axis *x, const ga__beam_element *e, const ga__kin
 /* ω' × s + ω × (ω × s), either part where it is asked for */
 static void swing(double out[3], const ga__kin *k, const double s[3], int with_vdot, int with_v)
 {
-  double a[3], ws[3], wws[3];
-  ga__vec3_cross(a, k->acc + 3, s);
-  ga__vec3_cross(ws, k->w + 3, s);
-  ga__vec3_cross(wws, k->w + 3, ws);
-  for (int i = 0; i < 3; i++) out[i] = (with_vdot ? a[i] : 0.0) + (with_v ? wws[i] : 0.0);
+  double a[3] = {0, 0, 0}, ws[3], wws[3] = {0, 0, 0};
+  if (with_vdot) ga__vec3_cross(a, k->acc + 3, s);
+  if (with_v) {
+    ga__vec3_cross(ws, k->w + 3, s);
+    ga__vec3_cross(wws, k->w + 3, ws);
+  }
+  for (int i = 0; i < 3; i++) out[i] = a[i] + wws[i];
 }
 
 /* p[3][3] = m L W A */
@@ -107,99 +109,119 @@ static void add_tile(double T[144], int row, int column, double scale, const dou
   for (int i = 0; i < 9; i++) T[12 * (row + i / 3) + column + i % 3] += scale * M[i];
 }
 
-/* δ(ω' × s + ω × (ω × s)) by ω', ω and φ: −s~, −(ω × s)~ − ω~s~, −(ω'~ + ω~ω~) s~ */
-static void swing_by(double Z[9], const ga__kin *k, const double s[3], int what)
+/* M += scale a bᵀ */
+static void add_outer(double M[9], double scale, const double a[3], const double b[3])
 {
-  double skew_s[9], skew_w[9], X[9], ws[3];
-  ga__mat3_skew(skew_s, 1, s);
-  ga__mat3_skew(skew_w, 1, k->w + 3);
-  if (what == 0) {
-    ga__mat3_skew(Z, -1, s);
-    return;
-  }
-  if (what == 1) {
-    ga__vec3_cross(ws, k->w + 3, s);
-    ga__mat3_mul(Z, skew_w, skew_s);
-    ga__mat3_skew(X, 1, ws);
-    for (int i = 0; i < 9; i++) Z[i] = -Z[i] - X[i];
-    return;
-  }
-  double ww[9];
-  ga__mat3_mul(ww, skew_w, skew_w);
-  ga__mat3_skew(X, 1, k->acc + 3);
-  for (int i = 0; i < 9; i++) X[i] += ww[i];
-  ga__mat3_mul(Z, X, skew_s);
-  for (int i = 0; i < 9; i++) Z[i] = -Z[i];
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) M[3 * i + j] += scale * a[i] * b[j];
+}
+
+/* p~ s~ = s pᵀ − (p·s) I */
+static void skew_twice(double Z[9], const double p[3], const double s[3])
+{
+  const double ps = ga__vec3_dot(p, s);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) Z[3 * i + j] = s[i] * p[j] - (i == j ? ps : 0.0);
+}
+
+/* By ω' and ω of δ(ω' × s + ω × (ω × s)), with shifts: −s~ and
+ * −(ω × s)~ − ω~s~ = ω sᵀ − 2 s ωᵀ + (ω·s) I */
+static void swing_by_d(double Z[9], const ga__kin *k, const double s[3], double shift_vdot, double shift_v)
+{
+  const double *w = k->w + 3;
+  ga__mat3_about(Z, shift_v * ga__vec3_dot(w, s), -shift_vdot, 0, s);
+  if (shift_v == 0) return;
+  add_outer(Z, shift_v, w, s);
+  add_outer(Z, -2 * shift_v, s, w);
+}
+
+/* By φ of the same: −(ω'~ + ω~ω~) s~ = (ω'·s) I − s ω'ᵀ + (ω·s) ω~ − (ω × s) ωᵀ */
+static void swing_by_q(double Z[9], const ga__kin *k, const double s[3])
+{
+  const double *w = k->w + 3, *acc = k->acc + 3;
+  double ws[3];
+  ga__vec3_cross(ws, w, s);
+  ga__mat3_about(Z, ga__vec3_dot(acc, s), ga__vec3_dot(w, s), 0, w);
+  add_outer(Z, -1, s, acc);
+  add_outer(Z, -1, ws, w);
 }
 
 /* By rotations, their rates or accelerations of node j: Z in q'' goes to all forces, and to moments by s~. */
 static void add_swing(const ga__beam_axis *x, double m, int j, const double Z[9], double T[144])
 {
   for (int i = 0; i < 2; i++) {
-    double skew[9], M[9];
-    add_tile(T, 6 * i, 6 * j + 3, m * W[i][2], Z);
-    ga__mat3_skew(skew, 1, x->s[i]);
-    ga__mat3_mul(M, skew, Z);
-    add_tile(T, 6 * i + 3, 6 * j + 3, m * W[2][2], M);
+    const double *s = x->s[i], force = m * W[i][2], moment = m * W[2][2];
+    for (int c = 0; c < 3; c++) {
+      double *to = T + 72 * i + 6 * j + 3 + c;
+      const double z[3] = {Z[c], Z[3 + c], Z[6 + c]};
+      to[0] += force * z[0];
+      to[12] += force * z[1];
+      to[24] += force * z[2];
+      to[36] += moment * (s[1] * z[2] - s[2] * z[1]);
+      to[48] += moment * (s[2] * z[0] - s[0] * z[2]);
+      to[60] += moment * (s[0] * z[1] - s[1] * z[0]);
+    }
   }
 }
 
-static void axis_tangent(const ga__beam_axis *x, const ga__beam_element *e, double *const by[3])
+static void add_axis_d(const ga__beam_axis *x, const ga__beam_element *e, double shift_vdot, double shift_v,
+                       double T[144])
 {
   const double m = e->section->mass * e->L;
-  static const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  double Z[9], skew[9], skew_p[9], p[3][3];
-  for (int j = 0; j < 2; j++)
-    for (int what = 0; what < 3; what++) {
-      if (!by[what]) continue;
-      swing_by(Z, x->node[j], x->s[j], what);
-      add_swing(x, m, j, Z, by[what]);
-    }
-  for (int i = 0; by[0] && i < 2; i++) {
-    ga__mat3_skew(skew, 1, x->s[i]);
-    for (int j = 0; j < 2; j++) {
-      add_tile(by[0], 6 * i, 6 * j, m * W[i][j], one);
-      add_tile(by[0], 6 * i + 3, 6 * j, m * W[2][j], skew);
-    }
+  double Z[9];
+  for (int j = 0; j < 2; j++) {
+    swing_by_d(Z, x->node[j], x->s[j], shift_vdot, shift_v);
+    add_swing(x, m, j, Z, T);
   }
-  if (!by[2]) return;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      const double mass = shift_vdot * m * W[i][j];
+      for (int c = 0; c < 3; c++) T[12 * (6 * i + c) + 6 * j + c] += mass;
+      ga__mat3_skew(Z, shift_vdot * m * W[2][j], x->s[i]);
+      add_tile(T, 6 * i + 3, 6 * j, 1, Z);
+    }
+}
+
+static void add_axis_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144])
+{
+  const double m = e->section->mass * e->L;
+  double Z[9], p[3][3];
   axis_forces(x, e, 1, 1, p);
-  ga__mat3_skew(skew_p, 1, p[2]);
-  for (int i = 0; i < 2; i++) { /* (δφ × s) × p₃ = p₃~ s~ δφ */
-    ga__mat3_skew(skew, 1, x->s[i]);
-    ga__mat3_mul(Z, skew_p, skew);
-    add_tile(by[2], 6 * i + 3, 6 * i + 3, 1, Z);
+  for (int j = 0; j < 2; j++) {
+    swing_by_q(Z, x->node[j], x->s[j]);
+    add_swing(x, m, j, Z, T);
+    skew_twice(Z, p[2], x->s[j]); /* (δφ × s) × p₃ = p₃~ s~ δφ */
+    add_tile(T, 6 * j + 3, 6 * j + 3, 1, Z);
   }
 }
 
-static void off_axis_tangent(const ga__beam_axis *x, const ga__beam_element *e, double *const by[3])
+void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, double shift_vdot,
+                            double shift_v, double T[144])
 {
   const double mu = 0.5 * e->section->mass * e->L;
-  for (int i = 0; i < 2; i++) {
-    double r[3], Z[9], skew[9], skew_a[9];
+  if (!e->section->plain) add_axis_d(x, e, shift_vdot, shift_v, T);
+  for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
+    double r[3], Z[9];
     centre_arm(r, e->section, x->node[i]);
-    ga__mat3_skew(skew, 1, r);
-    for (int what = 0; what < 3; what++) {
-      if (!by[what]) continue;
-      swing_by(Z, x->node[i], r, what);
-      add_tile(by[what], 6 * i, 6 * i + 3, mu, Z);
-    }
-    if (by[0]) add_tile(by[0], 6 * i + 3, 6 * i, mu, skew);
-    if (!by[2]) continue;
-    ga__mat3_skew(skew_a, 1, x->node[i]->acc);
-    ga__mat3_mul(Z, skew_a, skew);
-    add_tile(by[2], 6 * i + 3, 6 * i + 3, mu, Z);
+    swing_by_d(Z, x->node[i], r, shift_vdot, shift_v);
+    add_tile(T, 6 * i, 6 * i + 3, mu, Z);
+    ga__mat3_skew(Z, shift_vdot, r);
+    add_tile(T, 6 * i + 3, 6 * i, mu, Z);
   }
 }
 
-void ga__beam_inertia_tangent(const ga__beam_axis *x, const ga__beam_element *e, double *by_vdot,
-                              double *by_v, double *by_q)
+void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144])
 {
-  double *const by[3] = {by_vdot, by_v, by_q};
-  for (int i = 0; i < 3; i++)
-    if (by[i]) memset(by[i], 0, 144 * sizeof(double));
-  if (!e->section->plain) axis_tangent(x, e, by);
-  if (is_off_axis(e->section)) off_axis_tangent(x, e, by);
+  const double mu = 0.5 * e->section->mass * e->L;
+  if (!e->section->plain) add_axis_q(x, e, T);
+  for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
+    double r[3], Z[9];
+    centre_arm(r, e->section, x->node[i]);
+    swing_by_q(Z, x->node[i], r);
+    add_tile(T, 6 * i, 6 * i + 3, mu, Z);
+    skew_twice(Z, x->node[i]->acc, r);
+    add_tile(T, 6 * i + 3, 6 * i + 3, mu, Z);
+  }
 }
 
 /* ---- Energy, loads ---- */
@@ -232,10 +254,8 @@ void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const doub
   if (e->section->plain) memset(p[2], 0, sizeof p[2]);
   add_axis(x, p, w);
   for (int i = 0; T && i < 2; i++) {
-    double skew_p[9], skew[9], Z[9];
-    ga__mat3_skew(skew_p, 1, p[2]);
-    ga__mat3_skew(skew, 1, x->s[i]);
-    ga__mat3_mul(Z, skew_p, skew);
+    double Z[9];
+    skew_twice(Z, p[2], x->s[i]);
     add_tile(T, 6 * i + 3, 6 * i + 3, 1, Z);
   }
 }
@@ -244,17 +264,14 @@ void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const doub
 void ga__beam_add_weight(const ga__beam_axis *x, const ga__beam_element *e, const double f[3], double w[12],
                          double *T)
 {
-  double skew_f[9], skew[9], Z[9];
-  ga__mat3_skew(skew_f, 1, f);
   for (int i = 0; i < 2; i++) {
-    double arm[3] = {0, 0, 0}, moment[3];
+    double arm[3] = {0, 0, 0}, moment[3], Z[9];
     if (is_off_axis(e->section)) centre_arm(arm, e->section, x->node[i]);
     for (int k = 0; k < 3; k++) arm[k] = 0.5 * arm[k] + (e->section->plain ? 0.0 : x->s[i][k] / 6);
     ga__vec3_cross(moment, arm, f);
     for (int k = 0; k < 3; k++) w[6 * i + 3 + k] += moment[k];
     if (!T) continue;
-    ga__mat3_skew(skew, 1, arm);
-    ga__mat3_mul(Z, skew_f, skew);
+    skew_twice(Z, f, arm);
     add_tile(T, 6 * i + 3, 6 * i + 3, 1, Z);
   }
 }

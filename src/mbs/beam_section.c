@@ -1,4 +1,4 @@
-/* Sections of beams: stiffness and inertia by length, from shapes and materials or as given.
+/* Sections of beams: stiffness and inertia per length, from shapes and materials or as given.
  *
  * Of a shape with area A and second moments Iy = ∫z² dA, Iz = ∫y² dA the stiffness is diagonal,
  * (E A, κy G A, κz G A, G It, E Iy, E Iz), and inertia ρ (A, Iy + Iz, Iy, Iz). Shear factors κ are those of
@@ -58,7 +58,7 @@ static shape i_section(const ga_beam_def *d)
                  {5.0 / 6 * 2 * w * flange / A, (h - flange) * web / A}};
 }
 
-/* Lengths that a shape needs, and what they must not reach. */
+/* Lengths that a shape needs, and their upper limits. */
 static ga__beam_fault check_lengths(const ga_beam_def *d)
 {
   const struct {
@@ -126,8 +126,8 @@ static void from_shape(const ga_beam_def *d, ga__beam_section *out)
 
 /* ---- Numbers ---- */
 
-/* The inverse of a positive definite matrix, by its Cholesky factor; 0: it is none. Rows and columns are
- * scaled first, as axial and bending stiffness may be many powers of ten apart. */
+/* The inverse of a positive definite matrix, by its Cholesky factor; 0: it is not positive definite. Rows and
+ * columns are scaled first, as axial and bending stiffness may be many powers of ten apart. */
 static int invert(const double K[36], double C[36])
 {
   double L[36] = {0}, scale[6];
@@ -208,5 +208,7 @@ ga__beam_fault ga__beam_section_make(const ga_beam_def *def, ga__beam_section *o
   move_to_axis(out);
   if (!invert(out->K, out->C))
     return out_of_range("stiffness", out->K[0], NULL, "positive definite: no strain may cost no energy");
+  out->diagonal = 1;
+  for (int i = 0; i < 36; i++) out->diagonal &= i % 7 == 0 || (out->K[i] == 0 && out->C[i] == 0);
   return fault;
 }

@@ -1,9 +1,11 @@
 /* Modal bodies: what a reduction makes of a mesh. (modal_body.c: checks and integrals of inertia;
- * modal_basis.c: modes; modal.c: the element; modal_frame.c: frames at interface nodes) */
+ * modal_basis.c: modes; modal_stiffening.c: displacements of second order; modal.c: the element;
+ * modal_frame.c: frames at interface nodes) */
 #ifndef GALPHA_MBS_MODAL_H
 #define GALPHA_MBS_MODAL_H
 
 #include "mbs/element.h"
+#include "mbs/mesh_loads.h"
 
 /* An interface node: place in the mesh's frame, displacements and rotations of the modes there. */
 typedef struct ga__modal_point {
@@ -11,6 +13,7 @@ typedef struct ga__modal_point {
   double place[3];   /* [m] */
   double *phi, *psi; /* [3][n] per amplitude: [-], [rad/m]; nodes without rotations: zeros */
   int turns;         /* 0: the mesh has no rotations, and psi is 0 */
+  double *second;    /* [6][n][n] displacements [1/m] and rotations [rad/m²] of second order; NULL: none */
 } ga__modal_point;
 
 /* Amplitudes η [m] have the modal mass `mass` each; the frame is that of mean axes at the centre of mass:
@@ -28,6 +31,7 @@ struct ga_modal_body {
   double *J1;       /* [n][9] [kg m] */
   double *J2;       /* [n][n][9] [kg] symmetric in the modes, and each in itself */
   double *C;        /* [n][n][3] [kg] C_ba at b n + a */
+  int stiffened;    /* 1: J2 and the points have displacements of second order */
   double *ratio;    /* [n] [-] damping ratios of its own; NULL: those of the part */
   double size;      /* [m] the longest distance of a node from the centre */
   int n_points;
@@ -55,6 +59,31 @@ typedef struct ga__mesh_work {
 void ga__mesh_leave_rigid(const ga__mesh_work *w, double *x);
 /* Sets n, mode and lambda. (modal_basis.c) */
 ga_status ga__modal_basis(ga__mesh_work *w, const ga_reduction_opts *opts);
+
+/* The structure with some degrees of freedom held. (modal_basis.c) */
+typedef struct ga__held {
+  ga__mesh_work *w;
+  int n;      /* of those not held */
+  int *index; /* [N] number among these, −1: held */
+  ga_sparse *K;
+  ga_lu *lu;
+  double *b; /* [n] */
+  int leave_rigid;
+} ga__held;
+
+/* Inertia relief: out := K⁺ f, what a load displaces in mean axes while the free structure accelerates. f
+ * loses its resultants. Destroy h in any case. */
+ga_status ga__relief_create(ga__mesh_work *w, ga__held *h);
+ga_status ga__relief_solve(ga__held *h, double *f, double *out);
+void ga__held_destroy(ga__held *h);
+
+/* Mass, centre and rigid motions of a mesh; release it in any case. (modal_body.c) */
+ga_status ga__mesh_open(ga__mesh_work *w, ga_context *ctx, const ga_mesh *mesh);
+void ga__mesh_close(ga__mesh_work *w);
+/* f[N] := load i of ga_mesh.stiffening. (modal_stiffening.c) */
+void ga__mesh_load(ga__mesh_work *w, int i, double *f);
+/* Adds to the body what follows from mesh->stiffening. */
+ga_status ga__modal_stiffen(ga__mesh_work *w, ga_modal_body *body);
 
 /* Frames at interface nodes: number is that of the point. (modal_frame.c) */
 void ga__modal_carry(const ga__modal_point *point, const double centre[3], int n, const ga__carrier *carrier,

@@ -7,7 +7,7 @@
  * motions Craig–Bampton    those of interface nodes; K_ii⁻¹ M_ii. Static shapes: interface nodes displaced
  * one by one, K_ii x = −K_ib. Six of them follow from the others and rigid motions, and are left out.
  *
- * Then all vectors, without rigid motions, span what the structure is reduced to: K_r c = λ M_r c gives modes
+ * All vectors, without rigid motions, span the space of the reduction: K_r c = λ M_r c gives modes
  * that are orthogonal to each other and to rigid motions. */
 #include "mbs/modal.h"
 #include "lin/lin_impl.h"
@@ -15,22 +15,11 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_ROW 1e-5     /* of what is left of a row of rigid motions, to hold the structure there */
+#define LEAST_ROW 1e-5 /* least remainder of a row of rigid motions for a degree of freedom that is held */
 #define NO_STIFFNESS 1e-14 /* energy of a mode over the sum of its terms without signs: rounding */
-#define HELD 1e-6          /* square of a rigid motion's frequency over that of the first mode */
+#define HELD 1e-6          /* largest square of a rigid motion's frequency, relative to the first mode */
 #define SAME 1e-6          /* of eigenvalues, relative */
 enum { DENSE_UP_TO = 120, MORE = 4, MOST_EXTENSIONS = 8, N_RIGID = 6 };
-
-/* The structure with some degrees of freedom held. */
-typedef struct held {
-  ga__mesh_work *w;
-  int n;      /* of those not held */
-  int *index; /* [N] number among these, −1: held */
-  ga_sparse *K;
-  ga_lu *lu;
-  double *b; /* [n] */
-  int leave_rigid;
-} held;
 
 /* Vectors of the reduction. */
 typedef struct vectors {
@@ -54,8 +43,8 @@ static void rigid_row(const ga__mesh_work *w, int dof, double row[N_RIGID])
     row[i] = w->rigid[(size_t)i * (size_t)w->N + (size_t)dof] * scale / (i < 3 ? 1.0 : length);
 }
 
-/* Six of the degrees of freedom in `among` (NULL: all) that hold the structure, one after the other those
- * that have most of the motions that are left. 0: they do not hold it. */
+/* Selects six degrees of freedom in `among` (NULL: all) that hold the structure, each with the largest part
+ * of the remaining motions. 0: they do not hold it. */
 static int choose_held(const ga__mesh_work *w, const int *among, int chosen[N_RIGID])
 {
   double basis[N_RIGID][N_RIGID];
@@ -82,7 +71,7 @@ static int choose_held(const ga__mesh_work *w, const int *among, int chosen[N_RI
   return 1;
 }
 
-static void held_destroy(held *h)
+void ga__held_destroy(ga__held *h)
 {
   ga_context *ctx = h->w->ctx;
   ga_lu_destroy(&h->lu);
@@ -92,7 +81,7 @@ static void held_destroy(held *h)
 }
 
 /* K_ii */
-static ga_status take_stiffness(held *h)
+static ga_status take_stiffness(ga__held *h)
 {
   const ga_sparse *K = h->w->mesh->stiffness;
   ga_context *ctx = h->w->ctx;
@@ -118,9 +107,9 @@ static ga_status take_stiffness(held *h)
 }
 
 /* is_held: [N] flags */
-static ga_status held_create(ga__mesh_work *w, const int *is_held, held *h)
+static ga_status held_create(ga__mesh_work *w, const int *is_held, ga__held *h)
 {
-  *h = (held){.w = w};
+  *h = (ga__held){.w = w};
   h->index = ga__alloc(w->ctx, (size_t)w->N, sizeof *h->index);
   if (!h->index) return ga__no_memory(w->ctx, "a modal body");
   for (int d = 0; d < w->N; d++) h->index[d] = is_held[d] ? -1 : h->n++;
@@ -138,8 +127,8 @@ static ga_status held_create(ga__mesh_work *w, const int *is_held, held *h)
                 (ga__facts){.field = "stiffness", GA__NUMBERS({dof / w->mesh->dofs + 1, NULL})});
 }
 
-/* out[N] := what a load f[N] on degrees of freedom that are not held displaces; 0 where they are */
-static ga_status solve_held(held *h, const double *f, double *out)
+/* out[N] := displacements by a load f[N] on degrees of freedom that are not held; 0 for held ones */
+static ga_status solve_held(ga__held *h, const double *f, double *out)
 {
   const int N = h->w->N;
   for (int d = 0; d < N; d++)
@@ -149,10 +138,38 @@ static ga_status solve_held(held *h, const double *f, double *out)
   return status;
 }
 
+ga_status ga__relief_create(ga__mesh_work *w, ga__held *h)
+{
+  int chosen[N_RIGID];
+  int *is_held = ga__alloc(w->ctx, (size_t)w->N, sizeof *is_held);
+  *h = (ga__held){.w = w};
+  if (!is_held) return ga__no_memory(w->ctx, "a modal body");
+  ga_status status = GA_OK;
+  if (!choose_held(w, NULL, chosen))
+    status = refuse(w, GA_REASON_MESH_NO_INERTIA, (ga__facts){.field = "mass"});
+  for (int i = 0; i < N_RIGID && !status; i++) is_held[chosen[i]] = 1;
+  if (!status) status = held_create(w, is_held, h);
+  ga__free(w->ctx, is_held);
+  return status;
+}
+
+ga_status ga__relief_solve(ga__held *h, double *f, double *out)
+{
+  const ga__mesh_work *w = h->w;
+  for (int i = 0; i < N_RIGID; i++) {
+    const size_t at = (size_t)i * (size_t)w->N;
+    const double part = ga__dot(w->N, w->Z + at, f);
+    for (int k = 0; k < w->N; k++) f[k] -= part * w->MZ[at + (size_t)k];
+  }
+  const ga_status status = solve_held(h, f, out);
+  ga__mesh_leave_rigid(w, out);
+  return status;
+}
+
 /* K⁻¹ M, or P K⁻¹ M P */
 static ga_status apply(void *user, double *out, const double *in)
 {
-  held *h = user;
+  ga__held *h = user;
   ga__mesh_work *w = h->w;
   for (int d = 0; d < w->N; d++) w->x[d] = h->leave_rigid || h->index[d] >= 0 ? in[d] : 0.0;
   if (h->leave_rigid) ga__mesh_leave_rigid(w, w->x);
@@ -164,7 +181,7 @@ static ga_status apply(void *user, double *out, const double *in)
 
 /* ---- K_r c = λ M_r c ---- */
 
-/* In place: n vectors become modes, lowest first, and *n those that there are; λ[n]. */
+/* In place: n vectors become modes, lowest first; *n: number of modes; λ[n]. */
 static ga_status ritz(ga__mesh_work *w, int n, double *X, double *lambda)
 {
   const size_t N = (size_t)w->N, k = (size_t)n;
@@ -216,8 +233,8 @@ static double largest_but(const ga__subspace *s, int k) /* the k-th largest eige
   return bound;
 }
 
-/* Those of the k largest eigenvalues, and up to `more` of the next. */
-static ga_status find_subspace(held *h, int k, int more, ga__subspace *s)
+/* Vectors of the k largest eigenvalues, and of up to `more` of the next. */
+static ga_status find_subspace(ga__held *h, int k, int more, ga__subspace *s)
 {
   const ga__operator T = {apply, h};
   const int N = h->w->N, dense = N <= DENSE_UP_TO || k + more + 2 > N / 2;
@@ -237,8 +254,8 @@ static int is_free(const ga_reduction_opts *o)
   return o->kind == GA_REDUCTION_FREE;
 }
 
-/* How many there are at most: degrees of freedom with mass that are not held, less rigid motions. */
-static int most_modes(const held *h)
+/* Largest number of modes: degrees of freedom with mass that are not held, less rigid motions. */
+static int most_modes(const ga__held *h)
 {
   const ga__mesh_work *w = h->w;
   int n = 0;
@@ -250,7 +267,7 @@ static int most_modes(const held *h)
   return n > 0 ? n : 0;
 }
 
-/* How many eigenvalues are not those of degrees of freedom without mass. */
+/* Number of eigenvalues without those of massless degrees of freedom. */
 static int count_modes(const ga__subspace *s)
 {
   double largest = 0.0;
@@ -261,7 +278,7 @@ static int count_modes(const ga__subspace *s)
 }
 
 /* Adds up to opts->modes of them to v. */
-static ga_status add_normal_modes(held *h, const ga_reduction_opts *o, vectors *v)
+static ga_status add_normal_modes(ga__held *h, const ga_reduction_opts *o, vectors *v)
 {
   ga__mesh_work *w = h->w;
   const size_t N = (size_t)w->N;
@@ -298,8 +315,8 @@ static ga_status add_normal_modes(held *h, const ga_reduction_opts *o, vectors *
 
 /* ---- Static shapes ---- */
 
-/* Interface degree of freedom d displaced by 1, the others of the interface held. */
-static ga_status add_static_shape(held *h, int d, vectors *v)
+/* Shape for interface degree of freedom d displaced by 1, with the others of the interface held. */
+static ga_status add_static_shape(ga__held *h, int d, vectors *v)
 {
   ga__mesh_work *w = h->w;
   const ga_sparse *K = w->mesh->stiffness;
@@ -311,7 +328,7 @@ static ga_status add_static_shape(held *h, int d, vectors *v)
   return status;
 }
 
-static ga_status add_static_shapes(held *h, const int *is_held, const int chosen[N_RIGID], vectors *v)
+static ga_status add_static_shapes(ga__held *h, const int *is_held, const int chosen[N_RIGID], vectors *v)
 {
   ga_status status = GA_OK;
   for (int d = 0; d < h->w->N && !status; d++) {
@@ -322,7 +339,7 @@ static ga_status add_static_shapes(held *h, const int *is_held, const int chosen
   return status;
 }
 
-/* ---- All of them ---- */
+/* ---- All modes ---- */
 
 /* x Kx and |x| |K| |x| */
 static void energies(const ga__mesh_work *w, const double *x, double *energy, double *terms)
@@ -337,7 +354,7 @@ static void energies(const ga__mesh_work *w, const double *x, double *energy, do
     }
 }
 
-/* Six motions without stiffness, the rigid ones, and no more. */
+/* Checks that exactly six motions, the rigid ones, have no stiffness. */
 static ga_status check_free(const ga__mesh_work *w)
 {
   static const char *const motion[N_RIGID] = {"translation along x", "translation along y",
@@ -363,7 +380,7 @@ static ga_status check_free(const ga__mesh_work *w)
   return GA_OK;
 }
 
-/* Those whose numbers are listed. */
+/* Keeps the modes whose numbers are listed. */
 static ga_status select_modes(ga__mesh_work *w, const ga_reduction_opts *o)
 {
   if (o->n_keep == 0) return GA_OK;
@@ -384,12 +401,12 @@ static ga_status select_modes(ga__mesh_work *w, const ga_reduction_opts *o)
 static ga_status find_vectors(ga__mesh_work *w, const ga_reduction_opts *o, const int *is_held,
                               const int chosen[N_RIGID], vectors *v)
 {
-  held h;
+  ga__held h;
   ga_status status = held_create(w, is_held, &h);
   h.leave_rigid = is_free(o);
   if (!status && !is_free(o)) status = add_static_shapes(&h, is_held, chosen, v);
   if (!status) status = add_normal_modes(&h, o, v);
-  held_destroy(&h);
+  ga__held_destroy(&h);
   return status;
 }
 

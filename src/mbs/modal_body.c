@@ -1,5 +1,5 @@
-/* From a mesh to a modal body: what a free structure must satisfy, its rigid motions, and the integrals that
- * its inertia is made of.
+/* From a mesh to a modal body: checks of a free structure, its rigid motions, and the integrals of its
+ * inertia.
  *
  * Nodes move with u_k + ω × (s_k + φ_k η) + φ_k η' and, in their own axes, which are turned by θ = ψ_k η,
  * with ω − θ × ω + ½ θ × (θ × ω) + θ' − ½ θ × θ' up to second order in η. T = ½ Vᵀ M V of these velocities,
@@ -34,9 +34,11 @@ static ga_status refuse(ga_context *ctx, ga_reason reason, ga__facts facts)
   return ga__refuse(ctx, GA_ERR_ARGUMENT, reason, &facts);
 }
 
-/* ---- The mesh as it is given ---- */
+/* ---- Checks of the mesh ---- */
 
-static ga_status check_matrix(ga_context *ctx, const ga_mesh *mesh, const char *field, const ga_sparse *A)
+/* Checks size, numbers and symmetry of a matrix, and necessary conditions of positive matrices. */
+static ga_status check_matrix(ga_context *ctx, const ga_mesh *mesh, const char *field, const ga_sparse *A,
+                              int positive)
 {
   const int N = mesh->dofs * mesh->n_nodes;
   if (A->rows != N || A->cols != N)
@@ -56,10 +58,12 @@ static ga_status check_matrix(ga_context *ctx, const ga_mesh *mesh, const char *
                 cc = ga_sparse_find(A, c, c);
       const double x = A->value[e], y = other < 0 ? 0.0 : A->value[other],
                    scale = sqrt(fabs((rr < 0 ? 0.0 : A->value[rr]) * (cc < 0 ? 0.0 : A->value[cc])));
-      if (fabs(x - y) > SYMMETRIC * fmax(scale, fmax(fabs(x), fabs(y))) && fabs(x - y) > 1e-15 * most)
+      if (fabs(x - y) > SYMMETRIC * fmax(positive ? scale : most, fmax(fabs(x), fabs(y))) &&
+          fabs(x - y) > 1e-15 * most)
         return refuse(
             ctx, GA_REASON_MESH_NOT_SYMMETRIC,
             (ga__facts){.field = field, GA__NUMBERS({r + 1, NULL}, {c + 1, NULL}, {x, NULL}, {y, NULL})});
+      if (!positive) continue;
       if (fabs(x) > scale * (1 + 1e-6) && fabs(x) > 1e-12 * most)
         return refuse(
             ctx, GA_REASON_MESH_NOT_POSITIVE,
@@ -137,8 +141,10 @@ static ga_status check_mesh(ga_context *ctx, const ga_mesh *mesh)
       return refuse(
           ctx, GA_REASON_NOT_FINITE,
           (ga__facts){.field = "position", .item = i / 3 + 1, GA__NUMBERS({mesh->position[i], "m"})});
-  ga_status status = check_matrix(ctx, mesh, "mass", mesh->mass);
-  if (!status) status = check_matrix(ctx, mesh, "stiffness", mesh->stiffness);
+  ga_status status = check_matrix(ctx, mesh, "mass", mesh->mass, 1);
+  if (!status) status = check_matrix(ctx, mesh, "stiffness", mesh->stiffness, 1);
+  for (int i = 0; i < ga__mesh_n_loads(mesh) && mesh->stiffening && !status; i++)
+    if (mesh->stiffening[i]) status = check_matrix(ctx, mesh, "stiffening", mesh->stiffening[i], 0);
   return status ? status : check_points(ctx, mesh);
 }
 
@@ -283,7 +289,7 @@ static void rotary_inertia(const ga__mesh_work *w, double *I)
   }
 }
 
-/* What rotations of nodes add at second order: to J2_ab and to C_ba. */
+/* Terms of second order of rotations of nodes, in J2_ab and C_ba. */
 static void add_rotary(const ga__mesh_work *w, const double *I, int a, int b, double J2[9], double C[3])
 {
   const double *A = w->mode + (size_t)a * (size_t)w->N, *B = w->mode + (size_t)b * (size_t)w->N;
@@ -365,7 +371,7 @@ static void scale_modes(ga__mesh_work *w, ga_modal_body *body)
       }
 }
 
-/* ---- What is kept of nodes ---- */
+/* ---- Data of interface nodes and recovery ---- */
 
 static char *copy_text(ga_context *ctx, const char *text)
 {
@@ -443,10 +449,11 @@ static ga_status keep_damping(const ga_reduction_opts *o, ga_modal_body *body)
   return GA_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- Reduction ---- */
 
-static ga_status take_work(ga__mesh_work *w)
+ga_status ga__mesh_open(ga__mesh_work *w, ga_context *ctx, const ga_mesh *mesh)
 {
+  *w = (ga__mesh_work){.ctx = ctx, .mesh = mesh, .N = mesh->dofs * mesh->n_nodes};
   const size_t N = (size_t)w->N;
   w->rigid = ga__alloc(w->ctx, 20 * N, sizeof *w->rigid);
   if (!w->rigid) return ga__no_memory(w->ctx, "a modal body");
@@ -454,7 +461,14 @@ static ga_status take_work(ga__mesh_work *w)
   w->MZ = w->Z + 6 * N;
   w->x = w->MZ + 6 * N;
   w->y = w->x + N;
-  return GA_OK;
+  const ga_status status = weigh(w);
+  return status ? status : orthonormalise(w);
+}
+
+void ga__mesh_close(ga__mesh_work *w)
+{
+  double *const block[] = {w->rigid, w->mode, w->lambda};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(w->ctx, block[i]);
 }
 
 static ga_status take_body(const ga__mesh_work *w, ga_modal_body *body)
@@ -491,6 +505,7 @@ static ga_status fill_body(ga__mesh_work *w, const ga_reduction_opts *opts, ga_m
     if (!keep_point(w, i, &body->point[i])) status = ga__no_memory(w->ctx, "a modal body");
   }
   if (!status) status = check_apart(body);
+  if (!status && w->mesh->stiffening && !opts->no_stiffening) status = ga__modal_stiffen(w, body);
   if (!status) status = keep_rows(w, body);
   return status ? status : keep_damping(opts, body);
 }
@@ -505,17 +520,14 @@ ga_status ga_modal_body_create(ga_context *ctx, const ga_mesh *mesh, const ga_re
   ga_status status = check_opts(ctx, &used);
   if (!status) status = check_mesh(ctx, mesh);
   if (status) return status;
-  ga__mesh_work w = {.ctx = ctx, .mesh = mesh, .N = mesh->dofs * mesh->n_nodes};
+  ga__mesh_work w;
   ga_modal_body *body = ga__alloc(ctx, 1, sizeof *body);
   if (!body) return ga__no_memory(ctx, "a modal body");
   body->ctx = ctx;
-  status = take_work(&w);
-  if (!status) status = weigh(&w);
-  if (!status) status = orthonormalise(&w);
+  status = ga__mesh_open(&w, ctx, mesh);
   if (!status) status = ga__modal_basis(&w, &used);
   if (!status) status = fill_body(&w, &used, body);
-  double *const block[] = {w.rigid, w.mode, w.lambda};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga__mesh_close(&w);
   if (status)
     ga_modal_body_destroy(&body);
   else
@@ -531,6 +543,7 @@ void ga_modal_body_destroy(ga_modal_body **body)
   for (int i = 0; i < b->n_points; i++) {
     ga__free(ctx, b->point[i].name);
     ga__free(ctx, b->point[i].phi);
+    ga__free(ctx, b->point[i].second);
   }
   for (int i = 0; i < b->n_recovered; i++) {
     ga__free(ctx, b->recovered_name[i]);
@@ -545,6 +558,11 @@ void ga_modal_body_destroy(ga_modal_body **body)
 int ga_modal_body_n_modes(const ga_modal_body *body)
 {
   return body ? body->n : 0;
+}
+
+int ga_modal_body_is_stiffened(const ga_modal_body *body)
+{
+  return body ? body->stiffened : 0;
 }
 
 double ga_modal_body_frequency(const ga_modal_body *body, int i)

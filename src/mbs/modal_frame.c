@@ -5,22 +5,69 @@
  *
  *   h = s (p' + p × p'),   s = 2/(1 + p·p),   s' = −s² p·p'
  *
- * In space, with r = R c, g = R φ η': u + ω × r + g and ω + R h. */
+ * In space, with r = R c, g = R φ η': u + ω × r + g and ω + R h.
+ *
+ * With displacements of second order (modal_stiffening.c), ½ Σ g_ab η_a η_b is added to φ η, and likewise to
+ * ψ η: the columns of φ are then φ_a + Σ_b g_ab η_b, with the rates Σ_b g_ab η'_b. */
 #include "mbs/modal.h"
 
 #include "lie/mat3.h"
 #include <string.h>
 
-/* x := M v for M[3][n] */
-static void combine(int n, const double *M, const double *v, double scale, double x[3])
+/* Displacements, or rotations halved, of an interface node: of first and of second order. */
+typedef struct field {
+  int n;
+  double scale;
+  const double *first;  /* [3][n] */
+  const double *second; /* [3][n][n]; NULL: none */
+  const double *eta;
+} field;
+
+static field field_of(const ga__modal_point *point, int rotations, int n, const ga__carrier *eta)
 {
-  for (int i = 0; i < 3; i++) x[i] = v ? scale * ga__dot(n, M + i * n, v) : 0.0;
+  return (field){.n = n,
+                 .scale = rotations ? 0.5 : 1.0,
+                 .first = rotations ? point->psi : point->phi,
+                 .second = point->second ? point->second + (rotations ? 3 * n * n : 0) : NULL,
+                 .eta = eta->q};
 }
 
-/* Column a of M[3][n]. */
-static void column(int n, const double *M, int a, double scale, double x[3])
+/* Σ_b g_ab v_b, v NULL: 0 */
+static void second_column(const field *f, int a, const double *v, double x[3])
 {
-  for (int i = 0; i < 3; i++) x[i] = scale * M[i * n + a];
+  for (int i = 0; i < 3; i++)
+    x[i] = f->second && v ? f->scale * ga__dot(f->n, f->second + (i * f->n + a) * f->n, v) : 0.0;
+}
+
+/* φ_a + Σ_b g_ab η_b */
+static void column(const field *f, int a, double x[3])
+{
+  second_column(f, a, f->eta, x);
+  for (int i = 0; i < 3; i++) x[i] += f->scale * f->first[i * f->n + a];
+}
+
+/* φ η + ½ Σ g_ab η_a η_b */
+static void displacement(const field *f, double x[3])
+{
+  double y[3];
+  for (int i = 0; i < 3; i++) x[i] = f->scale * ga__dot(f->n, f->first + i * f->n, f->eta);
+  for (int a = 0; a < f->n && f->second; a++) {
+    second_column(f, a, f->eta, y);
+    for (int i = 0; i < 3; i++) x[i] += 0.5 * y[i] * f->eta[a];
+  }
+}
+
+/* Σ_a (φ_a + Σ_b g_ab η_b) v_a + Σ_ab g_ab w_a w_b; each may be NULL: 0 */
+static void motion_of(const field *f, const double *v, const double *w, double x[3])
+{
+  double y[3];
+  for (int i = 0; i < 3; i++) x[i] = v ? f->scale * ga__dot(f->n, f->first + i * f->n, v) : 0.0;
+  for (int a = 0; a < f->n && f->second; a++) {
+    second_column(f, a, f->eta, y);
+    for (int i = 0; i < 3 && v; i++) x[i] += y[i] * v[a];
+    second_column(f, a, w, y);
+    for (int i = 0; i < 3 && w; i++) x[i] += y[i] * w[a];
+  }
 }
 
 /* The node's rotation: in axes of the floating frame. */
@@ -30,12 +77,12 @@ typedef struct turn {
   double e1[3], e2[3];       /* p' + p × p', p'' + p × p'' */
 } turn;
 
-static void turn_at(turn *t, const ga__modal_point *point, int n, const ga__carrier *eta)
+static void turn_at(turn *t, const field *half, const ga__carrier *eta)
 {
   double c[3];
-  combine(n, point->psi, eta->q, 0.5, t->p);
-  combine(n, point->psi, eta->v, 0.5, t->p1);
-  combine(n, point->psi, eta->vdot, 0.5, t->p2);
+  displacement(half, t->p);
+  motion_of(half, eta->v, NULL, t->p1);
+  motion_of(half, eta->vdot, eta->v, t->p2);
   t->s = 2 / (1 + ga__vec3_dot(t->p, t->p));
   t->s1 = -t->s * t->s * ga__vec3_dot(t->p, t->p1);
   ga__vec3_cross(c, t->p, t->p1);
@@ -53,9 +100,10 @@ static void rotation_of(const turn *t, double A[9])
   for (int i = 0; i < 9; i++) A[i] = (i % 4 == 0) + t->s * (P[i] + PP[i]);
 }
 
-/* What both parts need, in space. */
+/* Quantities of both parts, in space. */
 typedef struct motion {
   turn t;
+  field moved, half;        /* displacements; rotations, halved */
   double r[3], g[3], gg[3]; /* R c, R φ η', R φ η'' */
   double h[3], hh[3]; /* angular velocity and its rate relative to the floating frame, in its axes turned */
   double wr[3];       /* ω × r */
@@ -67,13 +115,15 @@ static void move(const ga__modal_point *point, const double centre[3], int n, co
   const ga__kin *k = carrier[0].kin;
   const double *w = k->w + 3, *a = k->acc + 3;
   double c[3], x[3], b[3], A[9], wwr[3], ar[3], wg[3], wh[3];
-  turn_at(&m->t, point, n, &carrier[1]);
-  combine(n, point->phi, carrier[1].q, 1, c);
+  m->moved = field_of(point, 0, n, &carrier[1]);
+  m->half = field_of(point, 1, n, &carrier[1]);
+  turn_at(&m->t, &m->half, &carrier[1]);
+  displacement(&m->moved, c);
   for (int i = 0; i < 3; i++) c[i] += point->place[i] - centre[i];
   ga__mat3_mul_vec(m->r, k->R, c);
-  combine(n, point->phi, carrier[1].v, 1, x);
+  motion_of(&m->moved, carrier[1].v, NULL, x);
   ga__mat3_mul_vec(m->g, k->R, x);
-  combine(n, point->phi, carrier[1].vdot, 1, x);
+  motion_of(&m->moved, carrier[1].vdot, carrier[1].v, x);
   ga__mat3_mul_vec(m->gg, k->R, x);
   for (int i = 0; i < 3; i++) {
     x[i] = m->t.s * m->t.e1[i];
@@ -199,21 +249,50 @@ static void turned(const double R[9], const double M[9], const double x[3], doub
   ga__mat3_mul_vec(out, R, y);
 }
 
-/* By amplitude a: column 6 + a. */
-static void by_amplitude(const ga__modal_point *point, int n, int a, const motion *m, const turn_tangent *d,
-                         const ga__kin *k, ga__carried_motion *out)
+/* Terms of second order by amplitude a: with y = Σ_b g_ab η'_b and z = Σ_b g_ab η''_b, the rate of columns,
+ * R y in R φ η' and its rates; ½ of the same of rotations in p' and p''. */
+static void by_second(const motion *m, int a, const turn_tangent *d, const ga__kin *k, const ga__carrier *eta,
+                      ga__carried_motion *out)
 {
-  const int N = 6 + n, at = 6 + a;
+  const int N = 6 + m->moved.n, at = 6 + a;
+  const double *w = k->w + 3;
+  double x[3], y[3], z[3];
+  second_column(&m->moved, a, eta->v, x);
+  ga__mat3_mul_vec(y, k->R, x);
+  put_column(out->rate_by_q, 0, at, N, y);
+  for (int i = 0; i < 3; i++) out->bias_by_v[i * N + at] += 2 * y[i];
+  ga__vec3_cross(z, w, y);
+  for (int i = 0; i < 3; i++) out->acc_by_q[i * N + at] += 2 * z[i];
+  second_column(&m->moved, a, eta->vdot, x);
+  ga__mat3_mul_vec(y, k->R, x);
+  put_column(out->acc_by_q, 0, at, N, y);
+  second_column(&m->half, a, eta->v, x); /* p' by η_a; p'' by η'_a is twice that */
+  turned(k->R, d->E, x, y);
+  put_column(out->rate_by_q, 3, at, N, y);
+  for (int i = 0; i < 3; i++) out->bias_by_v[(3 + i) * N + at] += 2 * y[i];
+  ga__vec3_cross(z, w, y);
+  put_column(out->acc_by_q, 3, at, N, z);
+  turned(k->R, d->b_by_v, x, y);
+  put_column(out->acc_by_q, 3, at, N, y);
+  second_column(&m->half, a, eta->vdot, x);
+  turned(k->R, d->E, x, y);
+  put_column(out->acc_by_q, 3, at, N, y);
+}
+
+/* By amplitude a: column 6 + a. */
+static void by_amplitude(const motion *m, int a, const turn_tangent *d, const ga__kin *k,
+                         ga__carried_motion *out)
+{
+  const int N = 6 + m->moved.n, at = 6 + a;
   const double *w = k->w + 3, *acc = k->acc + 3;
   double x[3], y[3], z[3], f[3], v[3];
-  column(n, point->phi, a, 1, x);
+  column(&m->moved, a, x);
   ga__mat3_mul_vec(f, k->R, x);
-  column(n, point->psi, a, 0.5, x);
+  column(&m->half, a, x);
   turned(k->R, d->E, x, v);
   put_column(out->T, 0, at, N, f);
   put_column(out->T, 3, at, N, v);
   if (out->only_T) return;
-  (void)m;
   ga__vec3_cross(y, w, f); /* ω × R φ */
   put_column(out->rate_by_q, 0, at, N, y);
   for (int i = 0; i < 3; i++) out->bias_by_v[i * N + at] += 2 * y[i];
@@ -234,30 +313,37 @@ static void by_amplitude(const ga__modal_point *point, int n, int a, const motio
 }
 
 /* Tᵀ (F, M) = (F, r × F + M, (R φ)ᵀ F + ½ ψᵀ Eᵀ Rᵀ M) by q. */
-static void force_by_q(const ga__modal_point *point, int n, const motion *m, const turn_tangent *d,
-                       const ga__kin *k, ga__carried_motion *out)
+static void force_by_q(const motion *m, const turn_tangent *d, const ga__kin *k, ga__carried_motion *out)
 {
-  const int N = 6 + n;
+  const int n = m->moved.n, N = 6 + n;
   const double *F = out->wrench, *M = out->wrench + 3;
+  double local[3];
+  ga__mat3_tmul_vec(local, k->R, F);
   memset(out->force_by_q, 0, (size_t)N * (size_t)N * sizeof(double));
   put_product(out->force_by_q, 3, 3, N, 1, F, m->r);
   for (int a = 0; a < n; a++) {
     double x[3], f[3], y[3], z[3];
-    column(n, point->phi, a, 1, x);
+    column(&m->moved, a, x);
     ga__mat3_mul_vec(f, k->R, x);
     ga__vec3_cross(y, f, F); /* δr × F */
     put_column(out->force_by_q, 3, 6 + a, N, y);
     /* (R φ)·F and v·M with v = R E ½ψ, by δφ: (δφ × f)·F = (f × F)·δφ */
     for (int i = 0; i < 3; i++) out->force_by_q[(6 + a) * N + 3 + i] += y[i];
-    column(n, point->psi, a, 0.5, x);
+    column(&m->half, a, x);
     turned(k->R, d->E, x, f);
     ga__vec3_cross(z, f, M);
     for (int i = 0; i < 3; i++) out->force_by_q[(6 + a) * N + 3 + i] += z[i];
     for (int b = 0; b < n; b++) {
       double xb[3];
-      column(n, point->psi, b, 0.5, xb);
+      column(&m->half, b, xb);
       ga__mat3_mul_vec(z, d->f_by_p, xb);
       out->force_by_q[(6 + a) * N + 6 + b] += ga__vec3_dot(x, z);
+    }
+    for (int b = 0; b < n && m->moved.second; b++) { /* R g_ab·F + ½ γ_ab·Eᵀ Rᵀ M */
+      const size_t at = (size_t)a * (size_t)n + (size_t)b, page = (size_t)n * (size_t)n;
+      for (int i = 0; i < 3; i++)
+        out->force_by_q[(6 + a) * N + 6 + b] += m->moved.second[(size_t)i * page + at] * local[i] +
+                                                0.5 * m->half.second[(size_t)i * page + at] * d->Em[i];
     }
   }
 }
@@ -278,6 +364,9 @@ void ga__modal_carry(const ga__modal_point *point, const double centre[3], int n
   ga__mat3_tmul_vec(moment, k->R, out->only_T ? none : out->wrench + 3);
   tangent_of(&m.t, moment, &d);
   by_frame(&m, k, N, out);
-  for (int a = 0; a < n; a++) by_amplitude(point, n, a, &m, &d, k, out);
-  if (!out->only_T) force_by_q(point, n, &m, &d, k, out);
+  for (int a = 0; a < n; a++) {
+    by_amplitude(&m, a, &d, k, out);
+    if (point->second && !out->only_T) by_second(&m, a, &d, k, &carrier[1], out);
+  }
+  if (!out->only_T) force_by_q(&m, &d, k, out);
 }

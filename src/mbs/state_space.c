@@ -16,7 +16,9 @@
 #define SHIFT 1e-3      /* [m, rad], or relative change of velocity: step of differences */
 #define NEGLIGIBLE 1e-8 /* relative to the numbers of a state: a smaller change of slope is no kink */
 #define ROUNDING 1e-12
-#define KINK 1e-3 /* relative change of a slope that is a kink */
+#define KINK 1e-3  /* relative change of a slope that may be a kink, */
+#define CLOSER 8.0 /* and is one if over a distance smaller by this factor */
+#define STAYS 0.25 /* more than this part of it is left */
 enum { LABEL = 224 };
 
 struct ga_machine_linearisation {
@@ -31,6 +33,7 @@ struct ga_machine_linearisation {
   double *block;
   double *A, *B, *C, *D, *T, *work; /* T: [most][most] by rows; work: [most][most] */
   double *q, *state, *value;        /* of a state nearby; [5][n_o] */
+  double *kink;                     /* [n_o] change of slope where an output may have a kink, otherwise 0 */
   double *turned;                   /* a matrix of outputs while it is transposed */
   const char **label;               /* [2 (most + n_u + n_o)] names, then units */
   char *text;                       /* [most + n_u + n_o][LABEL] */
@@ -124,11 +127,17 @@ static ga_status take_memory(ga_machine_linearisation *l)
   const size_t nv = (size_t)ga_system_size(sys, GA_BLOCK_V), n_u = (size_t)l->n_u, n_o = (size_t)l->n_o,
                most = (size_t)l->most, labels = most + n_u + n_o,
                nq = (size_t)ga_group_nq(ga_system_group(sys));
-  const ga__array need[] = {{&l->A, most * most}, {&l->B, n_u * most},
-                            {&l->C, most * n_o},  {&l->D, n_u * n_o},
-                            {&l->T, most * most}, {&l->work, most * most},
-                            {&l->q, nq + nv},     {&l->state, (size_t)ga_system_n(sys) + nv},
-                            {&l->value, 5 * n_o}, {&l->turned, n_o * (most + n_u)}};
+  const ga__array need[] = {{&l->A, most * most},
+                            {&l->B, n_u * most},
+                            {&l->C, most * n_o},
+                            {&l->D, n_u * n_o},
+                            {&l->T, most * most},
+                            {&l->work, most * most},
+                            {&l->q, nq + nv},
+                            {&l->state, (size_t)ga_system_n(sys) + nv},
+                            {&l->value, 5 * n_o},
+                            {&l->kink, n_o},
+                            {&l->turned, n_o * (most + n_u)}};
   l->input = ga__alloc(l->ctx, n_u, sizeof *l->input);
   l->output = ga__alloc(l->ctx, n_o, sizeof *l->output);
   l->chosen = ga__alloc(l->ctx, 2 * nv, sizeof *l->chosen);
@@ -376,35 +385,64 @@ static double size_of_state(const ga_machine_linearisation *l, const ga_state *s
   return fmax(size, largest(s->y, ga_system_size(sys, GA_BLOCK_Y)));
 }
 
-/* Derivative of output i along d from f[5][n_o] at −2h, ..., 2h: (8 (f₁ − f₋₁) − (f₂ − f₋₂))/12h. Second
- * differences grow with h² where it is smooth, with h at a kink, whose change of slope is (4 S(h) −
- * S(2h))/2h. */
-static ga_status slope_of(const ga_machine_linearisation *l, const ga_state *s, int i, double h, double *out)
+/* Derivative of an output along a direction. */
+typedef struct slope {
+  double value, before, after; /* and the one-sided ones */
+  double kink, limit;          /* change of slope that the differences suggest, and what may be rounding */
+} slope;
+
+/* From f[5][n_o] at −2h, ..., 2h: (8 (f₁ − f₋₁) − (f₂ − f₋₂))/12h. Second differences S grow with h² where it
+ * is smooth, with h at a kink, whose change of slope is (4 S(h) − S(2h))/2h. */
+static slope slope_of(const ga_machine_linearisation *l, const ga_state *s, int i, double h)
 {
   const double *f = l->value + i, middle = f[2 * l->n_o];
   const size_t n_o = (size_t)l->n_o;
   double d[5];
   for (size_t k = 0; k < 5; k++) d[k] = without_turns(l, i, f[k * n_o] - middle);
   const double near = (d[3] - d[1]) / (2.0 * h), far = (d[4] - d[0]) / (4.0 * h), bend = d[3] + d[1],
-               kink = fabs(4.0 * bend - (d[4] + d[0])) / (2.0 * h),
-               size = fmax(fabs(bend) / h, fmax(fabs(near), fabs(far))),
-               harmless = (NEGLIGIBLE + ROUNDING / h) * size_of_state(l, s, middle);
-  *out = (4.0 * near - far) / 3.0;
-  if (kink <= KINK * size + harmless) return GA_OK;
-  return ga__refuse(l->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_DERIVATIVE,
-                    &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
-                                 .name = l->label[l->most + l->n_u + i],
-                                 GA__NUMBERS({-d[1] / h, NULL}, {d[3] / h, NULL})});
+               size = fmax(fabs(bend) / h, fmax(fabs(near), fabs(far)));
+  return (slope){.value = (4.0 * near - far) / 3.0,
+                 .before = -d[1] / h,
+                 .after = d[3] / h,
+                 .kink = fabs(4.0 * bend - (d[4] + d[0])) / (2.0 * h),
+                 .limit = KINK * size + (NEGLIGIBLE + ROUNDING / h) * size_of_state(l, s, middle)};
 }
 
-/* out[n_o]: derivatives of the outputs along d. */
+static ga_status output_differences(ga_machine_linearisation *l, const ga_state *s, const direction *d,
+                                    double h)
+{
+  ga_status status = GA_OK;
+  for (int k = 0; k < 5 && !status; k++) status = output_values(l, s, d, (k - 2) * h, l->value + k * l->n_o);
+  return status;
+}
+
+/* out[n_o]: derivatives of the outputs along d. Where they may have kinks, differences over a smaller
+ * distance decide: at a kink the change of slope stays, while that of terms of fourth order falls with its
+ * third power. */
 static ga_status differentiate(ga_machine_linearisation *l, const ga_state *s, const direction *d,
                                double *out)
 {
   const double h = choose_shift(l, s, d);
-  ga_status status = GA_OK;
-  for (int k = 0; k < 5 && !status; k++) status = output_values(l, s, d, (k - 2) * h, l->value + k * l->n_o);
-  for (int i = 0; i < l->n_o && !status; i++) status = slope_of(l, s, i, h, &out[i]);
+  int suspect = 0;
+  ga_status status = output_differences(l, s, d, h);
+  for (int i = 0; i < l->n_o && !status; i++) {
+    const slope at = slope_of(l, s, i, h);
+    out[i] = at.value;
+    l->kink[i] = at.kink > at.limit ? at.kink : 0.0;
+    suspect |= l->kink[i] > 0.0;
+  }
+  if (status || !suspect) return status;
+  status = output_differences(l, s, d, h / CLOSER);
+  for (int i = 0; i < l->n_o && !status; i++) {
+    const slope at = slope_of(l, s, i, h / CLOSER);
+    if (l->kink[i] == 0.0) continue;
+    if (at.kink > at.limit && at.kink > l->kink[i] * STAYS)
+      return ga__refuse(l->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_DERIVATIVE,
+                        &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
+                                     .name = l->label[l->most + l->n_u + i],
+                                     GA__NUMBERS({at.before, NULL}, {at.after, NULL})});
+    out[i] = at.value;
+  }
   return status;
 }
 

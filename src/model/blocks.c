@@ -88,82 +88,85 @@ static const char *const pass_names[] = {"low", "high", "band"};
   }
 #define INITIAL_INPUT                                                                                        \
   {                                                                                                          \
-    ONE(initial_input), .rule = GA__RULE_NUMBER, .about = "input of the equilibrium that it starts from"     \
+    ONE(initial_input), .rule = GA__RULE_NUMBER, .about = "input of the initial steady state"                \
   }
 
 #define OPTS ga_block_gain_opts
 static const ga__field gain_fields[] = {
-    GAIN("of every input"),
+    GAIN("gain of all inputs"),
     {ONE(matrix), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_in),
-     .about = "instead: rows of a matrix"},
+     .about = "instead of gain: rows of a matrix"},
 };
 #undef OPTS
 #define OPTS ga_block_sum_opts
 static const ga__field sum_fields[] = {
-    {ONE(weights), .rule = GA__RULE_LIST, .rows = N(n_in), .about = "of the inputs; all 1 where not given"}};
+    {ONE(weights), .rule = GA__RULE_LIST, .rows = N(n_in), .about = "weights of the inputs; default: all 1"}};
 #undef OPTS
 #define OPTS ga_block_product_opts
 static const ga__field product_fields[] = {
     GAIN("factor"),
-    {ONE(divide), .rule = GA__RULE_FLAGS, .rows = N(n_in), .about = "true for inputs to be divided by"},
+    {ONE(divide), .rule = GA__RULE_FLAGS, .rows = N(n_in), .about = "true for inputs that are divisors"},
 };
 #undef OPTS
 #define OPTS ga_block_constant_opts
 static const ga__field constant_fields[] = {{ONE(value), .rule = GA__RULE_LIST, .rows = N(n_out),
-                                             .about = "a number, or one for each output; needed"}};
+                                             .about = "a number, or one for each output; required"}};
 #undef OPTS
 #define OPTS ga_block_function_of_time_opts
 static const ga__field function_of_time_fields[] = {
-    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .about = "of time; needed"}};
+    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .about = "function of time"}};
 #undef OPTS
 #define OPTS ga_block_integrator_opts
 static const ga__field integrator_fields[] = {
     GAIN("factor"),
-    {ONE(initial), .rule = GA__RULE_LIST, .rows = N(n), .about = "values at the start; 0 where not given"},
+    {ONE(initial), .rule = GA__RULE_LIST, .rows = N(n), .about = "initial values; default: 0"},
     LIMITS,
     {ONE(tracking_time), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "of the anti-windup, > 0 where there is a limit"},
+     .about = "time constant of the anti-windup, > 0 if there is a limit"},
 };
 #undef OPTS
 #define OPTS ga_block_state_space_opts
 static const ga__field state_space_fields[] = {
-    {ONE(A), .rule = GA__RULE_MATRIX, .rows = N(n_x), .columns = N(n_x), .about = "rows of the matrix"},
-    {ONE(B), .rule = GA__RULE_MATRIX, .rows = N(n_x), .columns = N(n_in), .about = "likewise"},
-    {ONE(C), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_x), .about = "likewise"},
+    {ONE(A), .rule = GA__RULE_MATRIX, .rows = N(n_x), .columns = N(n_x), .about = "rows of the matrix A"},
+    {ONE(B), .rule = GA__RULE_MATRIX, .rows = N(n_x), .columns = N(n_in), .about = "rows of the matrix B"},
+    {ONE(C), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_x), .about = "rows of the matrix C"},
     {ONE(D), .rule = GA__RULE_MATRIX, .rows = N(n_out), .columns = N(n_in),
-     .about = "likewise; 0 where not given"},
-    {ONE(x0), .rule = GA__RULE_LIST, .rows = N(n_x), .about = "initial states; 0 where not given"},
+     .about = "rows of the matrix D; default: 0"},
+    {ONE(x0), .rule = GA__RULE_LIST, .rows = N(n_x), .about = "initial states; default: 0"},
 };
 #undef OPTS
 #define OPTS ga_block_transfer_function_opts
 static const ga__field transfer_function_fields[] = {
     {ONE(num), .rule = GA__RULE_LIST, .rows = N(n_num),
      .about = "coefficients of the numerator, highest power of s first"},
-    {ONE(den), .rule = GA__RULE_LIST, .rows = N(n_den), .about = "of the denominator, likewise"},
-    {ONE(steady_output), .rule = GA__RULE_NUMBER, .about = "output of the equilibrium that it starts from"},
+    {ONE(den), .rule = GA__RULE_LIST, .rows = N(n_den),
+     .about = "coefficients of the denominator, highest power of s first"},
+    {ONE(steady_output), .rule = GA__RULE_NUMBER, .about = "output of the initial steady state"},
 };
 #undef OPTS
 #define OPTS ga_block_first_order_opts
 static const ga__field first_order_fields[] = {
-    GAIN("in the pass band"),
-    {ONE(time_constant), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "> 0"},
-    {ONE(pass), .rule = GA__RULE_CHOICE, .choices = pass_names, .n_choices = 2, .about = "what goes through"},
+    GAIN("gain in the pass band"),
+    {ONE(time_constant), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "time constant, > 0"},
+    {ONE(pass), .rule = GA__RULE_CHOICE, .choices = pass_names, .n_choices = 2, .about = "pass band"},
     INITIAL_INPUT,
 };
 #undef OPTS
 #define OPTS ga_block_second_order_opts
 static const ga__field second_order_fields[] = {
-    GAIN("in the pass band"),
-    {ONE(frequency), .rule = GA__RULE_POSITIVE, .unit = "Hz", .about = "of the undamped filter, > 0"},
-    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "1: critical"},
-    {ONE(pass), .rule = GA__RULE_CHOICE, NAMES_OF(pass_names), .about = "what goes through"},
+    GAIN("gain in the pass band"),
+    {ONE(frequency), .rule = GA__RULE_POSITIVE, .unit = "Hz",
+     .about = "frequency of the undamped filter, > 0"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "damping ratio; 1: critical"},
+    {ONE(pass), .rule = GA__RULE_CHOICE, NAMES_OF(pass_names), .about = "pass band"},
     INITIAL_INPUT,
 };
 #undef OPTS
 #define OPTS ga_block_delay_opts
 static const ga__field delay_fields[] = {
-    {ONE(time), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "> 0, needed"},
-    {ONE(order), .rule = GA__RULE_INTEGER, .low = 1, .high = GA_DELAY_ORDER, .about = "of the approximation"},
+    {ONE(time), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "delay time, > 0"},
+    {ONE(order), .rule = GA__RULE_INTEGER, .low = 1, .high = GA_DELAY_ORDER,
+     .about = "order of the approximation"},
     INITIAL_INPUT,
 };
 #undef OPTS
@@ -173,15 +176,16 @@ static const ga__field pid_fields[] = {
     {ONE(ki), .rule = GA__RULE_NUMBER, .about = "integral gain"},
     {ONE(kd), .rule = GA__RULE_NUMBER, .about = "derivative gain"},
     {ONE(filter_time), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "of the derivative's filter; 0: |kd/kp|/10"},
+     .about = "time constant of the derivative's filter; 0: |kd/kp|/10"},
     {ONE(setpoint_weight), .rule = GA__RULE_NUMBER, .unit = "1",
-     .about = "of the setpoint in the proportional part"},
-    {ONE(setpoint_weight_derivative), .rule = GA__RULE_NUMBER, .unit = "1", .about = "in the derivative"},
+     .about = "weight of the setpoint in the proportional part"},
+    {ONE(setpoint_weight_derivative), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "weight of the setpoint in the derivative part"},
     LIMITS,
     {ONE(tracking_time), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "of the anti-windup; 0: √|kd/ki|, or |kp/ki| without kd"},
-    {ONE(integral), .rule = GA__RULE_NUMBER, .about = "integral part at the start"},
-    {ONE(filtered), .rule = GA__RULE_NUMBER, .about = "the filter's state at the start"},
+     .about = "time constant of the anti-windup; 0: √|kd/ki|, or |kp/ki| without kd"},
+    {ONE(integral), .rule = GA__RULE_NUMBER, .about = "initial integral part"},
+    {ONE(filtered), .rule = GA__RULE_NUMBER, .about = "initial state of the derivative's filter"},
 };
 #undef OPTS
 #define OPTS ga_block_saturation_opts
@@ -198,26 +202,27 @@ static const ga__field tanh_fields[] = {
 #undef OPTS
 #define OPTS ga_block_table_opts
 static const ga__field table_fields[] = {
-    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .about = "of the input; needed"}};
+    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .about = "function of the input"}};
 #undef OPTS
 #define OPTS ga_table2d_opts
 static const ga__field table2d_fields[] = {
-    {ONE(x), .rule = GA__RULE_LIST, .rows = N(nx), .about = "where it is given, ascending"},
-    {ONE(y), .rule = GA__RULE_LIST, .rows = N(ny), .about = "likewise"},
+    {ONE(x), .rule = GA__RULE_LIST, .rows = N(nx), .about = "points of the first input, ascending"},
+    {ONE(y), .rule = GA__RULE_LIST, .rows = N(ny), .about = "points of the second input, ascending"},
     {ONE(z), .rule = GA__RULE_MATRIX, .rows = N(nx), .columns = N(ny), .about = "values: a row for every x"},
     {ONE(interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(ga__interpolation_names),
-     .about = "linear or spline"},
-    {ONE(outside), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names), .about = "beyond the points"},
+     .about = "interpolation between the points: linear or spline"},
+    {ONE(outside), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
+     .about = "extrapolation beyond the points"},
 };
 #undef OPTS
 #define OPTS library_opts
 static const ga__field library_fields[] = {
     {ONE(library), .rule = GA__RULE_TEXT,
-     .about = "path of the shared library, relative to the model's folder; needed"},
+     .about = "path of the shared library, relative to the model's folder; required"},
     {ONE(symbol), .rule = GA__RULE_TEXT,
-     .about = "name of the function (ga_block_fn of galpha/control.h); needed"},
+     .about = "name of the function (ga_block_fn of galpha/control.h); required"},
     {ONE(jacobian), .rule = GA__RULE_TEXT,
-     .about = "name of its Jacobian (ga_block_jacobian_fn); differences where not given"},
+     .about = "name of its Jacobian (ga_block_jacobian_fn); default: finite differences"},
     {.name = "n_x",
      .offset = offsetof(OPTS, user.n_x),
      .count = 1,
@@ -235,19 +240,19 @@ static const ga__field library_fields[] = {
      .count = 1,
      .rule = GA__RULE_LIST,
      .rows = N(user.n_x),
-     .about = "initial states; 0 where not given"},
+     .about = "initial states; default: 0"},
     {.name = "difference_step",
      .offset = offsetof(OPTS, user.difference_step),
      .count = 1,
      .rule = GA__RULE_POSITIVE,
      .unit = "1",
-     .about = "relative step of differences"},
+     .about = "relative step of finite differences"},
 };
 #undef OPTS
 
 static const ga__extra expression_extra[] = {
     {"expression", "texts",
-     "in the inputs' names, t, parameters and functions; a list where there are several outputs; needed"}};
+     "expression of the inputs' names, t, parameters and functions; a list for several outputs; required"}};
 
 /* ---- Creation ---- */
 

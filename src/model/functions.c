@@ -48,37 +48,39 @@ static const ga__field constant_fields[] = {
 
 static const ga__field table_fields[] = {
     {ONE(ga_table_opts, x), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table_opts, n),
-     .about = "where it is given, ascending"},
+     .about = "points, ascending"},
     {ONE(ga_table_opts, y), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table_opts, n),
-     .about = "values there"},
+     .about = "values at the points"},
     {ONE(ga_table_opts, interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(ga__interpolation_names),
-     .about = "between the points"},
+     .about = "interpolation between the points"},
     {ONE(ga_table_opts, before), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
-     .about = "below the first point"},
+     .about = "extrapolation below the first point"},
     {ONE(ga_table_opts, after), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
-     .about = "above the last point"},
+     .about = "extrapolation above the last point"},
 };
 
 static const ga__field motion_fields[] = {
     {ONE(ga_motion_opts, law), .rule = GA__RULE_CHOICE, NAMES_OF(motion_names),
-     .about = "how it goes from one value to the other"},
-    {ONE(ga_motion_opts, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when it begins"},
-    {ONE(ga_motion_opts, duration), .rule = GA__RULE_POSITIVE, .unit = "s", .about = "how long it takes"},
-    {ONE(ga_motion_opts, from), .rule = GA__RULE_NUMBER, .about = "value before"},
-    {ONE(ga_motion_opts, to), .rule = GA__RULE_NUMBER, .about = "value after"},
+     .about = "law of motion between the values"},
+    {ONE(ga_motion_opts, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "start of the motion"},
+    {ONE(ga_motion_opts, duration), .rule = GA__RULE_POSITIVE, .unit = "s",
+     .about = "duration of the motion"},
+    {ONE(ga_motion_opts, from), .rule = GA__RULE_NUMBER, .about = "value before the motion"},
+    {ONE(ga_motion_opts, to), .rule = GA__RULE_NUMBER, .about = "value after the motion"},
     {ONE(ga_motion_opts, ramp), .rule = GA__RULE_NUMBER, .unit = "1",
-     .about = "trapezoid: part of the duration spent on speeding up, and again on slowing down"},
+     .about = "trapezoid: fraction of the duration for accelerating, and the same for decelerating"},
 };
 
 static const ga__field wave_fields[] = {
     {ONE(ga_wave_opts, offset), .rule = GA__RULE_NUMBER, .about = "mean value"},
-    {ONE(ga_wave_opts, amplitude), .rule = GA__RULE_NUMBER, .about = "of the sine"},
-    {ONE(ga_wave_opts, frequency), .rule = GA__RULE_NUMBER, .unit = "Hz", .about = "up to t_start"},
-    {ONE(ga_wave_opts, frequency_end), .rule = GA__RULE_NUMBER, .unit = "Hz", .about = "after the sweep"},
-    {ONE(ga_wave_opts, phase), .rule = GA__RULE_NUMBER, .unit = "rad", .about = "at t_start"},
-    {ONE(ga_wave_opts, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when the sweep begins"},
+    {ONE(ga_wave_opts, amplitude), .rule = GA__RULE_NUMBER, .about = "amplitude of the sine"},
+    {ONE(ga_wave_opts, frequency), .rule = GA__RULE_NUMBER, .unit = "Hz", .about = "frequency up to t_start"},
+    {ONE(ga_wave_opts, frequency_end), .rule = GA__RULE_NUMBER, .unit = "Hz",
+     .about = "frequency after the sweep"},
+    {ONE(ga_wave_opts, phase), .rule = GA__RULE_NUMBER, .unit = "rad", .about = "phase at t_start"},
+    {ONE(ga_wave_opts, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "start of the sweep"},
     {ONE(ga_wave_opts, sweep), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     .about = "how long the frequency changes; 0: it does not"},
+     .about = "duration of the sweep; 0: constant frequency"},
 };
 
 static const ga__extra expression_extra[] = {
@@ -121,15 +123,15 @@ static ga_status create_wave(ga_context *ctx, const any_opts *opts, ga_function 
 }
 
 static const function_kind FUNCTIONS[] = {
-    {"constant", "always the same value", constant_fields, SIZE_OF(constant_fields), NULL, 0, NULL,
+    {"constant", "a constant value", constant_fields, SIZE_OF(constant_fields), NULL, 0, NULL,
      create_constant},
     {"expression", "an expression in t", NULL, 0, expression_extra, 1, NULL, NULL},
-    {"table", "values at points, and between them", table_fields, SIZE_OF(table_fields), table_extra, 1,
-     default_table, create_table},
-    {"motion", "from one value to another, at rest before and after", motion_fields, SIZE_OF(motion_fields),
-     NULL, 0, default_motion, create_motion},
-    {"wave", "offset + amplitude sin(phase + 2π ∫ frequency dt), the frequency swept on request", wave_fields,
-     SIZE_OF(wave_fields), NULL, 0, default_wave, create_wave},
+    {"table", "values at points, interpolated between them", table_fields, SIZE_OF(table_fields), table_extra,
+     1, default_table, create_table},
+    {"motion", "a motion from one value to another, constant before and after", motion_fields,
+     SIZE_OF(motion_fields), NULL, 0, default_motion, create_motion},
+    {"wave", "offset + amplitude sin(phase + 2π ∫ frequency dt), with an optional sweep of the frequency",
+     wave_fields, SIZE_OF(wave_fields), NULL, 0, default_wave, create_wave},
 };
 enum { N_FUNCTIONS = sizeof FUNCTIONS / sizeof FUNCTIONS[0] };
 

@@ -5,8 +5,7 @@
 /* A row of the table: words that are not known, and what to do instead. */
 typedef struct ga__hint {
   const char *words; /* separated by spaces; case, '_' and '-' do not matter */
-  const char *meant; /* the name to use instead, one of those expected there; with note_only: only selects the
-                        context */
+  const char *meant; /* one of the expected names; with note_only it only selects the context */
   const char *note;  /* advice; NULL: none */
   int note_only;     /* 1: only the note is shown */
 } ga__hint;

@@ -1,5 +1,5 @@
-/* Matrices in the format of Matrix Market: a line that names the form, comments, sizes, and entries, one in a
- * line. Forms: coordinate and array; real and integer; general and symmetric. */
+/* Matrices in the Matrix Market format: a header line, comments, sizes, and entries, one per line. Forms:
+ * coordinate and array; real and integer; general and symmetric. */
 #include "model/document.h"
 #include "model/mesh.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows or columns, and entries: more are not held in memory. */
+/* Largest number of rows or columns, and of entries. */
 #define MOST_ROWS 2e7
 #define MOST_ENTRIES 2e8
 
@@ -57,7 +57,7 @@ static void next_line(scan *c)
   if (*c->at) c->at++, c->line++;
 }
 
-/* To the next line that is neither empty nor a comment; 0: there is none. */
+/* Goes to the next line that is neither empty nor a comment; 0: there is none. */
 static int skip_comments(scan *c)
 {
   while (*c->at) {
@@ -69,7 +69,7 @@ static int skip_comments(scan *c)
   return 0;
 }
 
-/* The next number of the line; 0: it is none. */
+/* Reads the next number of the line; 0: there is none. */
 static int take_number(scan *c, double *value)
 {
   c->at += strspn(c->at, " \t");
@@ -78,7 +78,7 @@ static int take_number(scan *c, double *value)
   if (bytes == 0) return 0;
   *value = NAN;
   ga__mute_errors(c->s->r->ctx);
-  /* what is so small that it would become 0 is 0 */
+  /* numbers that underflow are 0 */
   const ga_status status = ga__read_number(value, &source, 0, bytes);
   ga__unmute_errors(c->s->r->ctx);
   if (status && !(*value == 0.0)) return 0;
@@ -87,7 +87,7 @@ static int take_number(scan *c, double *value)
   return *c->at == '\0' || isspace((unsigned char)*c->at);
 }
 
-/* n numbers that make the whole line. */
+/* Reads a line of exactly n numbers. */
 static int take_line(scan *c, int n, double *value)
 {
   for (int i = 0; i < n; i++)

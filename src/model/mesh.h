@@ -24,6 +24,9 @@ typedef struct ga__mesh_data {
   int n_recovered;
   double *recovery; /* [n_recovered][N] */
   char **recovered_name;
+  int n_stiffening; /* matrices by the names of their loads, "spin_xx", "root_fx" */
+  ga_sparse **stiffening;
+  char **load_name;
 } ga__mesh_data;
 
 void ga__entries_free(ga_context *ctx, ga__entries *e);
@@ -42,6 +45,8 @@ typedef struct ga__mesh_source {
 int ga__matrix_file_read(const ga__mesh_source *s, ga__entries *out);
 int ga__mesh_hdf_read(const ga__mesh_source *s, ga__mesh_data *out);
 void ga__mesh_data_free(ga__mesh_data *d);
+/* Room for n stiffening matrices; 0: out of memory. */
+int ga__mesh_take_stiffening(ga__mesh_data *d, int n);
 
 /* The reduced body of a part of type modal, from its keys; NULL: that was reported. The reader keeps it. */
 const ga_modal_body *ga__read_modal(ga__reader *reader, ga__named *named);

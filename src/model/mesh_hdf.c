@@ -4,7 +4,9 @@
  *   /M, /K            [N × N], N = 3 n or 6 n; or a group with data, indices and indptr of compressed rows or
  *                     columns, indices from 0
  *   /interface        [k] numbers of interface nodes, from 1, and /interface_names [k] texts; both may be
- * missing /recovery         [r × N], and /recovery_names [r]; likewise
+ *                     missing
+ *   /recovery         [r × N], and /recovery_names [r]; likewise
+ *   /stiffening       a group of matrices as M and K, by the names of their loads; likewise
  *
  * Only datasets of the file itself are read: links and numbers in other files are refused. */
 #include "model/mesh.h"
@@ -19,8 +21,7 @@
 #define MOST_NUMBERS 4e8 /* of a dataset */
 enum { LONGEST_NAME = 128 };
 
-/* HDF5 prints its errors, and loads libraries for filters that it does not know; neither happens between both
- * calls. */
+/* HDF5 prints its errors and loads libraries for unknown filters. Between these two calls it does neither. */
 typedef struct hdf_state {
   H5E_auto2_t print;
   void *user;
@@ -54,7 +55,7 @@ typedef struct hdf {
 /* Numbers of a dataset. */
 typedef struct numbers {
   int rank, rows, cols; /* cols 1 where it has one dimension */
-  double *value;        /* row by row; NULL: it is not there */
+  double *value;        /* row by row; NULL: missing */
 } numbers;
 
 static int report(const hdf *h, const char *name, const char *detail)
@@ -70,7 +71,7 @@ static int out_of_memory(const hdf *h)
   return 0;
 }
 
-/* Is there an object of this file itself? */
+/* 1: the object exists in this file itself. */
 static int is_there(const hdf *h, const char *name)
 {
   H5L_info_t link;
@@ -92,7 +93,7 @@ static int is_group(const hdf *h, const char *name)
   return group;
 }
 
-/* Its numbers are in this file. */
+/* 1: the dataset's numbers are in this file. */
 static int is_own(hid_t set)
 {
   hid_t create = H5Dget_create_plist(set);
@@ -175,7 +176,7 @@ static int is_index(double x, double end)
   return x >= 0 && x < end && x == floor(x);
 }
 
-/* data, indices, indptr: the matrix is symmetric, so that rows and columns mean the same. */
+/* data, indices, indptr: the matrix is symmetric, so rows and columns are interchangeable. */
 static int read_compressed(const hdf *h, const char *name, int N, ga__entries *e)
 {
   numbers part[3];
@@ -215,7 +216,7 @@ static int read_matrix(const hdf *h, const char *name, int n_nodes, ga_sparse **
 {
   ga__entries e = {0};
   int N = 0, good;
-  if (is_group(h, name)) { /* its size: one less than the numbers in indptr */
+  if (is_group(h, name)) { /* its size: the length of indptr less one */
     numbers p;
     char full[64];
     snprintf(full, sizeof full, "%s/indptr", name);
@@ -282,7 +283,7 @@ static int read_names(const hdf *h, const char *name, int n, char **out)
   return good;
 }
 
-/* ---- All of it ---- */
+/* ---- Reading a file ---- */
 
 static int read_nodes(const hdf *h, ga__mesh_data *d)
 {
@@ -324,6 +325,52 @@ static int read_recovery(const hdf *h, ga__mesh_data *d)
   return read_names(h, "recovery_names", rows.rows, d->recovered_name);
 }
 
+/* ---- Stiffening ---- */
+
+static herr_t count_link(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+  (void)group, (void)name, (void)info;
+  ++*(int *)user;
+  return 0;
+}
+
+typedef struct stiffening_reader {
+  const hdf *h;
+  ga__mesh_data *d;
+} stiffening_reader;
+
+static herr_t read_link(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+  const stiffening_reader *r = user;
+  ga__mesh_data *d = r->d;
+  char full[LONGEST_NAME + 16];
+  (void)group, (void)info;
+  if (strlen(name) >= LONGEST_NAME) return report(r->h, "stiffening", "the name of a load is too long") - 1;
+  char *copy = ga__alloc(d->ctx, strlen(name) + 1, 1);
+  if (!copy) return out_of_memory(r->h) - 1;
+  memcpy(copy, name, strlen(name) + 1);
+  d->load_name[d->n_stiffening] = copy;
+  snprintf(full, sizeof full, "stiffening/%s", name);
+  return read_matrix(r->h, full, d->n_nodes, &d->stiffening[d->n_stiffening++]) ? 0 : -1;
+}
+
+static int read_stiffening(const hdf *h, ga__mesh_data *d)
+{
+  int n = 0;
+  if (!is_there(h, "stiffening")) return 1;
+  if (!is_group(h, "stiffening")) return report(h, "stiffening", "it must be a group of matrices");
+  hid_t group = H5Gopen2(h->file, "stiffening", H5P_DEFAULT);
+  if (group < 0) return report(h, "stiffening", "it cannot be read");
+  stiffening_reader r = {h, d};
+  int good = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, count_link, &n) >= 0;
+  if (good && !ga__mesh_take_stiffening(d, n))
+    good = out_of_memory(h);
+  else if (good)
+    good = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, read_link, &r) >= 0;
+  H5Gclose(group);
+  return good;
+}
+
 int ga__mesh_hdf_read(const ga__mesh_source *s, ga__mesh_data *out)
 {
   hdf h = {.s = s, .file = -1};
@@ -340,23 +387,10 @@ int ga__mesh_hdf_read(const ga__mesh_source *s, ga__mesh_data *out)
   else
     good = read_nodes(&h, out) && read_matrix(&h, "M", out->n_nodes, &out->mass) &&
            read_matrix(&h, "K", out->n_nodes, &out->stiffness) && read_interface(&h, out) &&
-           read_recovery(&h, out);
+           read_recovery(&h, out) && read_stiffening(&h, out);
   if (h.file >= 0) H5Fclose(h.file);
   if (probe) fclose(probe);
   unmute(&before);
   if (!good) ga__mesh_data_free(out);
   return good;
-}
-
-void ga__mesh_data_free(ga__mesh_data *d)
-{
-  ga_context *ctx = d->ctx;
-  if (!ctx) return;
-  for (int i = 0; i < d->n_interface; i++) ga__free(ctx, d->interface_name[i]);
-  for (int i = 0; i < d->n_recovered; i++) ga__free(ctx, d->recovered_name[i]);
-  void *const block[] = {d->position, d->interface_node, d->interface_name, d->recovery, d->recovered_name};
-  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
-  ga_sparse_destroy(ctx, &d->mass);
-  ga_sparse_destroy(ctx, &d->stiffness);
-  *d = (ga__mesh_data){0};
 }

@@ -1,7 +1,9 @@
 /* Parts of type modal: their files, their interface nodes and their reduction. */
+#include "model/document.h"
 #include "model/fields.h"
 #include "model/format.h"
 #include "model/mesh.h"
+#include "mbs/mesh_loads.h"
 
 #include <limits.h>
 #include <math.h>
@@ -9,28 +11,29 @@
 #include <string.h>
 
 static const ga__extra EXTRA[] = {
-    {"file", "text", "HDF5 with datasets nodes, M and K ([flexible.md](flexible.md#modal-bodies)); or"},
-    {"mass_matrix", "text", "file with the mass matrix, in the format of Matrix Market (.mtx),"},
-    {"stiffness_matrix", "text", "file with the stiffness matrix, and"},
-    {"nodes", "text", "file with the positions of nodes: an array of three columns"},
+    {"file", "text", "HDF5 file with datasets nodes, M and K ([flexible.md](flexible.md#modal-bodies))"},
+    {"mass_matrix", "text", "instead of file: Matrix Market file (.mtx) with the mass matrix"},
+    {"stiffness_matrix", "text", "with mass_matrix: file with the stiffness matrix"},
+    {"nodes", "text", "with mass_matrix: file with the positions of the nodes, an array of three columns"},
     {"beam", "beam",
-     "instead of files: a map with the keys of a beam's length or ends, curvature, elements and section, "
-     "whose "
-     "matrices are reduced"},
+     "instead of files: a beam whose matrices are reduced, a map with a beam's keys of length or ends, "
+     "curvature, elements and section"},
     {"interface", "interface",
-     "nodes that joints and forces can be attached to: `{root: 1, tip: 21}`, nodes counted from 1; the "
-     "markers "
-     "are `name.root`, `name.tip`. Of a beam: places along its axis, `{root: 0, tip: 1 m}`. A file of HDF5 "
-     "may "
-     "have its own"},
+     "nodes for joints and forces, counted from 1: `{root: 1, tip: 21}` makes the markers `name.root` and "
+     "`name.tip`. For a beam: distances along its axis, `{root: 0, tip: 1 m}`. An HDF5 file may define them "
+     "itself"},
     {"reduction", "text",
-     "`craig_bampton` (default): static shapes of displaced interface nodes and modes with these held; or "
-     "`free`: "
-     "modes of the free body"},
-    {"modes", "number", "how many normal modes, from the lowest on; default 10"},
-    {"max_frequency", "number", "of these modes, up to how many Hz; default: no limit"},
-    {"keep", "numbers", "which of the modes that result are kept, by their numbers from 1; default: all"},
-    {"damping_ratios", "numbers", "instead of damping: one for each mode that is kept, or one for all"},
+     "`craig_bampton` (default): static shapes for displacements of the interface nodes, and normal modes "
+     "with these nodes fixed; or `free`: modes of the free body"},
+    {"modes", "number", "number of normal modes, from the lowest; default 10"},
+    {"max_frequency", "number", "highest frequency of these modes, in Hz; default: no limit"},
+    {"keep", "numbers", "numbers of the resulting modes that are kept, counted from 1; default: all"},
+    {"stiffening", "stiffening",
+     "geometric stiffening: `true` (default for beams, and for files that contain it), `false`, or a map "
+     "from loads to files with their matrices, `{spin_xx: xx.mtx, root_fx: root_x.mtx}` "
+     "([flexible.md](flexible.md#geometric-stiffening))"},
+    {"damping_ratios", "numbers",
+     "instead of damping: damping ratios, one for each kept mode or one for all"},
 };
 enum { N_EXTRA = sizeof EXTRA / sizeof EXTRA[0] };
 
@@ -88,6 +91,7 @@ static int find_source(modal_read *m, const ga__tree *tree, ga__mesh_source *out
   if (!path) return 0;
   snprintf(path, size, "%s/%s", reader->folder, name);
   out->path = path;
+  ga__file_digest(path, &reader->r->data);
   return 1;
 }
 
@@ -201,6 +205,134 @@ static int read_interface(modal_read *m)
     d->n_interface = i + 1;
   }
   leave(m, before);
+  return good;
+}
+
+/* ---- Stiffening ---- */
+
+int ga__mesh_take_stiffening(ga__mesh_data *d, int n)
+{
+  d->stiffening = ga__alloc(d->ctx, (size_t)n, sizeof(ga_sparse *));
+  d->load_name = ga__alloc(d->ctx, (size_t)n, sizeof(char *));
+  return d->stiffening && d->load_name;
+}
+
+static void drop_stiffening(ga__mesh_data *d)
+{
+  for (int i = 0; i < d->n_stiffening; i++) {
+    ga_sparse_destroy(d->ctx, &d->stiffening[i]);
+    ga__free(d->ctx, d->load_name[i]);
+  }
+  ga__free(d->ctx, d->stiffening);
+  ga__free(d->ctx, d->load_name);
+  d->stiffening = NULL;
+  d->load_name = NULL;
+  d->n_stiffening = 0;
+}
+
+void ga__mesh_data_free(ga__mesh_data *d)
+{
+  ga_context *ctx = d->ctx;
+  if (!ctx) return;
+  for (int i = 0; i < d->n_recovered; i++) ga__free(ctx, d->recovered_name[i]);
+  drop_interface(d);
+  drop_stiffening(d);
+  void *const block[] = {d->position, d->recovery, d->recovered_name};
+  for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
+  ga_sparse_destroy(ctx, &d->mass);
+  ga_sparse_destroy(ctx, &d->stiffness);
+  *d = (ga__mesh_data){0};
+}
+
+/* A matrix of Market for each load that the model names. */
+static int read_stiffening_files(modal_read *m, const ga__tree *tree)
+{
+  ga__reading *r = m->reader->r;
+  ga__mesh_data *d = &m->data;
+  drop_stiffening(d);
+  if (!ga__mesh_take_stiffening(d, tree->n)) r->failed = 1;
+  int good = !r->failed;
+  for (int i = 0; i < tree->n && good; i++) {
+    ga__tree *child = tree->child[i];
+    ga__entries e = {0};
+    ga__mesh_source source;
+    const size_t inner = ga__messages_enter(r->messages, child->key);
+    child->used = 1;
+    good = find_source(m, child, &source) && ga__matrix_file_read(&source, &e);
+    leave(m, inner);
+    if (good) {
+      d->load_name[i] = ga__alloc(d->ctx, strlen(child->key) + 1, 1);
+      d->stiffening[i] = ga__entries_sparse(d->ctx, &e);
+      d->n_stiffening = i + 1;
+      if (!d->load_name[i] || !d->stiffening[i]) r->failed = 1, good = 0;
+      if (d->load_name[i]) memcpy(d->load_name[i], child->key, strlen(child->key) + 1);
+    }
+    ga__entries_free(r->ctx, &e);
+  }
+  return good;
+}
+
+/* true, false, or files. is_beam: files are not possible. */
+static int read_stiffening(modal_read *m, int is_beam)
+{
+  ga__reading *r = m->reader->r;
+  size_t before = 0;
+  int on = 1, good;
+  const ga__tree *tree = enter(m, "stiffening", &before);
+  if (!tree) return 1;
+  if (tree->kind == GA__TREE_MAP && !is_beam) {
+    good = read_stiffening_files(m, tree);
+  } else {
+    good = ga__value_bool(r, tree, &on);
+    m->opts.no_stiffening = !on;
+    if (good && on && !is_beam && m->data.n_stiffening == 0) {
+      ga__report_error(r->messages, tree->at, GA_REASON_NO_STIFFENING, &(ga__facts){.field = "stiffening"});
+      good = 0;
+    }
+  }
+  leave(m, before);
+  return good;
+}
+
+static int find_load(const ga__mesh_data *d, const char *name)
+{
+  for (int i = 0; i < d->n_stiffening; i++)
+    if (strcmp(d->load_name[i], name) == 0) return i;
+  return -1;
+}
+
+/* Matrices in the order of ga_mesh.stiffening; all loads but moments must be there, and no others. */
+static int sort_stiffening(modal_read *m, int dofs, const ga_sparse ***out)
+{
+  ga__reading *r = m->reader->r;
+  const ga__mesh_data *d = &m->data;
+  const int n = GA_MESH_SPIN_LOADS + dofs * d->n_interface;
+  const ga__tree *where = ga__map_peek(m->named->tree, "stiffening");
+  if (!where) where = ga__map_peek(m->named->tree, "file");
+  const ga__place at = where ? where->at : m->named->tree->key_at;
+  *out = NULL;
+  if (d->n_stiffening == 0 || m->opts.no_stiffening) return 1;
+  const ga_sparse **sorted = ga__room(m->reader, (size_t)n, sizeof *sorted);
+  int *used = ga__room(m->reader, (size_t)d->n_stiffening, sizeof *used), good = sorted && used;
+  for (int i = 0; i < n && good; i++) {
+    char name[160];
+    ga__mesh_load_name(name, sizeof name, i, dofs, (const char *const *)d->interface_name);
+    const int k = find_load(d, name),
+              is_moment = i >= GA_MESH_SPIN_LOADS && (i - GA_MESH_SPIN_LOADS) % dofs >= 3;
+    sorted[i] = k < 0 ? NULL : d->stiffening[k];
+    if (k >= 0) used[k] = 1;
+    if (k >= 0 || is_moment) continue;
+    ga__report_error(r->messages, at, GA_REASON_LOAD_MISSING,
+                     &(ga__facts){.field = "stiffening", .name = name});
+    good = 0;
+  }
+  for (int k = 0; k < d->n_stiffening && good; k++) {
+    if (used[k]) continue;
+    ga__report_error(r->messages, at, GA_REASON_LOAD_UNKNOWN,
+                     &(ga__facts){.field = "stiffening", .name = d->load_name[k]});
+    good = 0;
+  }
+  *out = sorted;
   return good;
 }
 
@@ -348,10 +480,12 @@ static const ga_modal_body *reduce(modal_read *m)
 {
   ga__reader *reader = m->reader;
   const ga__mesh_data *d = &m->data;
-  const int N = d->mass->rows;
+  const int dofs = d->mass->rows >= 6 * d->n_nodes ? 6 : 3;
   ga_modal_body *body = NULL;
+  const ga_sparse **stiffening;
+  if (!sort_stiffening(m, dofs, &stiffening)) return NULL;
   const ga_mesh mesh = {.n_nodes = d->n_nodes,
-                        .dofs = N >= 6 * d->n_nodes ? 6 : 3,
+                        .dofs = dofs,
                         .position = d->position,
                         .mass = d->mass,
                         .stiffness = d->stiffness,
@@ -360,7 +494,8 @@ static const ga_modal_body *reduce(modal_read *m)
                         .interface_name = (const char *const *)d->interface_name,
                         .n_recovered = d->n_recovered,
                         .recovery = d->recovery,
-                        .recovered_name = (const char *const *)d->recovered_name};
+                        .recovered_name = (const char *const *)d->recovered_name,
+                        .stiffening = stiffening};
   const ga_status status = ga_modal_body_create(reader->r->ctx, &mesh, &m->opts, &body);
   return keep_body(m, status, body);
 }
@@ -403,11 +538,11 @@ const ga_modal_body *ga__read_modal(ga__reader *reader, ga__named *named)
   ga__tree *beam = ga__map_get(named->tree, "beam");
   const int options = read_options(&m);
   if (beam) {
-    const int good = is_without_files(&m) && options;
+    const int good = read_stiffening(&m, 1) & is_without_files(&m) & options;
     return named->modal = good ? reduce_beam(&m, beam) : NULL;
   }
   const int files = read_files(&m);
-  const int good = files && read_interface(&m) && options && !reader->r->failed;
+  const int good = files && read_interface(&m) && read_stiffening(&m, 0) && options && !reader->r->failed;
   const ga_modal_body *body = good ? reduce(&m) : NULL;
   ga__mesh_data_free(&m.data);
   named->modal = body;

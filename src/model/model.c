@@ -3,6 +3,7 @@
 #include "model/format.h"
 #include "model/sections.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ struct ga_model {
   const char *prescribed_by[GA_MOST_PRESCRIBED]; /* names of drives, within the document */
   char *written;                                 /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
-  char *whole; /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
+  char data[17]; /* digest of files with matrices, "": none */
+  char *whole;   /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
 };
 
 ga_model_opts ga_model_defaults(void)
@@ -111,6 +113,7 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   if (model->machine && (used.n_set > 0 || used.n_prescribe > 0 || ga__document_n_files(model->document) > 1))
     r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
+  if (r.data) snprintf(model->data, sizeof model->data, "%016" PRIx64, r.data);
   if (r.failed || ga__messages_status(model->messages)) {
     ga_machine_destroy(&model->machine);
     return ga__no_memory(ctx, "reading a model");
@@ -188,6 +191,11 @@ const char *ga_model_text(const ga_model *model)
 {
   if (!model || !model->document) return "";
   return model->whole ? model->whole : ga__document_text(model->document);
+}
+
+const char *ga_model_data(const ga_model *model)
+{
+  return model ? model->data : "";
 }
 
 ga_status ga_model_write_text(ga_model *model, const char **text, size_t *length)

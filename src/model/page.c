@@ -1,4 +1,4 @@
-/* The page docs/model-format.md, from the tables that models are read by. */
+/* The page docs/model-format.md, from the tables of the reader of models. */
 #include "model/format.h"
 
 #include <stdio.h>
@@ -7,11 +7,10 @@
 static const char introduction[] =
     "# The format of model files\n"
     "\n"
-    "This page is written by `make generated` from the tables that models are read by.\n"
+    "This page is written by `make generated` from the tables that the reader of models uses.\n"
     "\n"
-    "A model is a YAML file (JSON is a subset). `galpha: 1` names the version of the format; everything else "
-    "is there where it is\n"
-    "needed:\n"
+    "A model is a YAML file (JSON is a subset). `galpha: 1` is the version of the format; all other sections "
+    "are optional:\n"
     "\n"
     "```yaml\n"
     "galpha: 1\n"
@@ -25,41 +24,38 @@ static const char introduction[] =
     "simulation: {t_end: 5 s}\n"
     "```\n"
     "\n"
-    "Sections are maps from names to parts. A name is a letter or `_`, then letters, digits, `_`, and `.` "
-    "before a letter or `_`; no\n"
-    "two parts have the same, and `ground`, `t`, `energy` are taken. `ground` is the body that does not "
-    "move. Parts refer to each other\n"
-    "by name, in any order. A key that is not given keeps its default.\n"
+    "Sections are maps from names to parts. A name begins with a letter or `_`, followed by letters, digits, "
+    "`_`, and `.` before a\n"
+    "letter or `_`. Names are unique in a model; `ground`, `t` and `energy` are reserved. `ground` is the "
+    "body that does not move. Parts\n"
+    "refer to each other by name, in any order. A key that is not given has its default value.\n"
     "\n"
-    "Editors that know JSON Schema offer keys and mark mistakes while one writes: the schema is "
-    "[model.schema.json](model.schema.json),\n"
-    "and `galpha --schema` prints it. For the YAML language server, which many editors use, a model has the "
-    "line\n"
-    "`# yaml-language-server: $schema=PATH` on top, the path of that file as seen from the model's folder.\n"
+    "Editors with support for JSON Schema complete keys and mark mistakes: the schema is "
+    "[model.schema.json](model.schema.json), and\n"
+    "`galpha --schema` prints it. For the YAML language server, which many editors use, put the line\n"
+    "`# yaml-language-server: $schema=PATH` at the top of the model, with the path of the schema relative to "
+    "the model's folder.\n"
     "\n"
     "## Numbers\n"
     "\n"
-    "Wherever a number stands there may be\n"
+    "A number can be given as\n"
     "\n"
     "- a number in SI units, angles in rad: `0.5`;\n"
-    "- a quantity: `30 deg`, `12 mm`, `3000 rpm`, `29.5 kN/m`; one of another dimension than the key's is an "
+    "- a quantity: `30 deg`, `12 mm`, `3000 rpm`, `29.5 kN/m`; a dimension that differs from the key's is an "
     "error;\n"
     "- an expression in parameters, with units in brackets: `2*L`, `L/2 + 3[mm]`. `pi` and `e` are known, "
     "and the functions sin cos tan\n"
     "  asin acos atan atan2 sinh cosh tanh exp log log10 sqrt cbrt abs sign floor ceil min max pow mod hypot "
     "if step step5.\n"
     "\n"
-    "Dimensions are checked of quantities, of parameters that have a unit, and of sums that have one of them "
-    "as a term: "
-    "`-L`, `0.5[kg]`,\n"
-    "`L + 0.1`. A plain number in a product may have any: `9.81*m` is a force where one is asked for, and "
-    "all that can be "
-    "done about `2*L`\n"
-    "where a mass is asked for is a warning. Of other expressions nothing is known, and nothing is checked.\n"
+    "Dimensions are checked for quantities, for parameters with a unit, and for sums with such a term: `-L`, "
+    "`0.5[kg]`, `L + 0.1`. A plain\n"
+    "number in a product may have any dimension: `9.81*m` is accepted as a force, and `2*L` for a mass gives "
+    "only a warning. The dimension of\n"
+    "other expressions is not known and not checked.\n"
     "\n"
-    "Within lists `[...]` and maps `{...}`, expressions that have commas, brackets or braces need quotes, "
-    "for YAML would "
-    "end them there:\n"
+    "Within lists `[...]` and maps `{...}`, expressions with commas, brackets or braces need quotes, since "
+    "YAML would end them there:\n"
     "`[\"hypot(a, b)\", 0]`, `{angle: \"a + 10[deg]\"}`.\n"
     "\n"
     "`parameters` is a map from names to such numbers; they may use each other in any order. `galpha run "
@@ -67,34 +63,33 @@ static const char introduction[] =
     "\n"
     "## Poses\n"
     "\n"
-    "A pose is a map of `position` (three lengths) and `rotation`, or only a list of three lengths. Where "
-    "the key is `pose`, both may\n"
-    "stand beside the part's other keys. A rotation is a map of one of\n"
+    "A pose is a map of `position` (three lengths) and `rotation`, or just a list of three lengths. If the "
+    "key is `pose`, `position` and\n"
+    "`rotation` may also be keys of the part itself. A rotation is a map of one of\n"
     "\n"
     "| keys | value |\n"
     "|---|---|\n"
     "| `matrix` | nine numbers, or three rows of three; its columns are the axes |\n"
     "| `quaternion` | `[w, x, y, z]` |\n"
     "| `axis`, `angle` | a vector and an angle |\n"
-    "| `euler`, `sequence` | three angles and axes: `xyz` about axes of the frame reached so far, `XYZ` "
-    "about fixed ones |\n"
-    "| `z_axis`, `x_axis` | where z points, and (if given) whereto x does as far as it can |\n"
+    "| `euler`, `sequence` | three angles and axes: `xyz` about rotated axes, `XYZ` about fixed axes |\n"
+    "| `z_axis`, `x_axis` | direction of z, and optionally of x, which is made perpendicular to z |\n"
     "\n"
     "## Inputs\n"
     "\n"
     "Forces and inputs of blocks that may change with time are a number, an expression of t, signals, "
     "parameters and functions\n"
     "(`2*hinge.angle - k*motor.rate`, `ramp(t)*characteristic(strut.length)`), or a map of `value`, "
-    "`function`, `expression`, whose sum\n"
-    "it is then. A parameter must not have the name of a signal that the same expression could mean. "
-    "Functions of the model take one\n"
-    "argument, whatever it is; their derivatives are exact, as those of all expressions.\n"
+    "`function` and `expression`, which are\n"
+    "added. A parameter must not have the same name as a signal of the expression. Functions of the model "
+    "have one argument of any kind;\n"
+    "derivatives of expressions and functions are exact.\n"
     "\n"
-    "Where a function is asked for, there may be the name of one, a number, an expression in `t` and "
-    "parameters, or a function's map in\n"
-    "place. A function's own variable is called `t`, whatever it stands for.\n"
+    "The value of a key for a function is the name of a function, a number, an expression in `t` and "
+    "parameters, or the map of a function. The\n"
+    "argument of a function is called `t`, even if it is not the time.\n"
     "\n"
-    "Inputs of a block are a map from their names, a list in their order, or a single one.\n"
+    "Inputs of a block are a map from their names, a list in their order, or a single input.\n"
     "\n";
 
 static const char on_signals[] =
@@ -111,17 +106,20 @@ static const char on_signals[] =
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
     "| frictions | `force` |\n"
     "| contacts, rollings | `normal` |\n"
+    "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "
+    "`mx my mz` |\n"
     "| constraints | `force`, `error` |\n"
     "| bushings | `fx fy fz mx my mz` |\n"
     "| sensors | `x y z` |\n"
     "| blocks | the name itself, or `y1 y2 ...`; states `x1 x2 ...` |\n"
     "| the machine | `energy.kinetic`, `.potential`, `.dissipated`, `.input`, `.balance` |\n"
     "\n"
-    "A signal is named by its part: `hinge.angle`. Coordinates are `angle`, `displacement`; of a universal "
-    "joint `angle_x`, `angle_y`; of\n"
-    "a planar one `x`, `y`, `angle`; of a point_on_plane `x`, `y`. Forces of springs to contacts, "
-    "quaternions and energies are there to be\n"
-    "recorded, not for expressions.\n"
+    "The name of a signal begins with the name of its part: `hinge.angle`. Coordinates are `angle` and "
+    "`displacement`; `angle_x` and\n"
+    "`angle_y` of a universal joint; `x`, `y` and `angle` of a planar joint; `x` and `y` of a "
+    "point_on_plane. Forces of springs, actuators,\n"
+    "frictions, bushings and contacts, quaternions and energies can be recorded, but not used in "
+    "expressions.\n"
     "\n"
     "## Repeats and includes\n"
     "\n"
@@ -135,19 +133,16 @@ static const char on_signals[] =
     "      link{i}: {type: rigid, mass: m, inertia: [J, J, J], position: [i*l, 0, 0]}\n"
     "```\n"
     "\n"
-    "makes the parts `count` times: in expressions the index is a number, in names `{i}`, `{i+1}` stand for "
-    "it. `repeat` may be a list,\n"
-    "and stand within `parts` again.\n"
+    "makes the parts `count` times: in expressions the index is a number, in names it is written `{i}` or "
+    "`{i+1}`. `repeat` may be a list,\n"
+    "and `parts` may contain a further `repeat`.\n"
     "\n"
-    "`include: file.yaml`, or a list of them, reads other files of the model's folder, whose sections are "
-    "put together with its own.\n"
-    "Paths are relative to the folder of the file that includes, so that what an included file includes is "
-    "looked for "
-    "beside that one.\n"
-    "They may be models themselves. `title`, `gravity`, `form` and the keys of `simulation` are then those "
-    "of "
-    "the file that includes, where\n"
-    "both say something; all other names must be in one file alone.\n";
+    "`include: file.yaml`, or a list of files, reads other files and merges their sections with the model's "
+    "own. Paths are relative to the\n"
+    "folder of the file that contains the `include`. Included files may be complete models. If both files "
+    "give `title`, `gravity`, `form` or\n"
+    "a key of `simulation`, the including file's value is used; any other name may be given in one file "
+    "only.\n";
 
 /* ---- Tables ---- */
 
@@ -199,7 +194,7 @@ static void write_row(ga__writer *w, const ga__field *f, const void *base)
   ga__write(w, " | %s%s%s | ", f->unit && strcmp(f->unit, "1") != 0 ? f->unit : "",
             f->unit_other && strcmp(f->unit_other, "1") != 0 ? " or " : "",
             f->unit_other && strcmp(f->unit_other, "1") != 0 ? f->unit_other : "");
-  ga__write(w, "%s | ", ga__field_needed(f, base) ? "needed" : initial);
+  ga__write(w, "%s | ", ga__field_needed(f, base) ? "required" : initial);
   write_cell(w, f->about);
   ga__write(w, "%s |\n", ga__field_note(f));
 }
@@ -256,19 +251,22 @@ size_t ga_model_format_page(char *text, size_t size)
   write_section(&w, "");
   for (int i = 0; ga__section_at(i); i++) {
     if (strcmp(ga__section_at(i), "sensors") == 0) {
-      ga__write(&w, "\n## `functions`\n\nA function is a text, as in `lift: 0.1*sin(w*t)`, which is the same "
-                    "as\n`lift: {type: expression, expression: 0.1*sin(w*t)}`; or a number; or a map with "
-                    "the key `type`.\n");
+      ga__write(
+          &w,
+          "\n## `functions`\n\nA function is an expression, as in `lift: 0.1*sin(w*t)`, which is short for\n"
+          "`lift: {type: expression, expression: 0.1*sin(w*t)}`; a number; or a map with the key "
+          "`type`.\n");
       write_section(&w, "functions");
     }
     ga__write(&w, "\n## `%s`\n", ga__section_at(i));
     if (strcmp(ga__section_at(i), "blocks") == 0)
       ga__write(&w,
-                "\nEvery block has the key `inputs`, where it has any; see above. One output is the "
-                "signal of the block's name,\n"
-                "several are `name.y1`, `name.y2`, ...; states are `name.x1`, ... The key `unit` says what "
-                "outputs are in, for plots\n"
-                "and tables: `unit: Pa`, or a list of one for each output. Nothing is converted by it.\n");
+                "\nA block with inputs has the key `inputs`, see above. A single output is a signal with the "
+                "block's "
+                "name, several\n"
+                "are `name.y1`, `name.y2`, ...; states are `name.x1`, ... The key `unit` is the unit of the "
+                "outputs in plots and tables:\n"
+                "`unit: Pa`, or a list with one for each output. It converts nothing.\n");
     write_section(&w, ga__section_at(i));
   }
   ga__write(&w, "\n## `simulation`\n");

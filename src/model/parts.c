@@ -32,6 +32,7 @@ typedef union any_def {
   ga_joint_def joint;
   ga_drive_def drive;
   ga_rolling_def rolling;
+  ga_slider_def slider;
   ga_constraint_def constraint;
   ga_spring_def spring;
   ga_actuator_def actuator;

@@ -21,9 +21,9 @@
 
 static const char *const form_names[] = {
     [GA_FORM_SPACE] = "space", [GA_FORM_BODY] = "body", [GA_FORM_SE3] = "se3"};
-static const char *const form_about[] = {[GA_FORM_SPACE] = "R³×SO(3), angular velocity in space",
-                                         [GA_FORM_BODY] = "R³×SO(3), angular velocity in the body",
-                                         [GA_FORM_SE3] = "SE(3), both velocities in the body"};
+static const char *const form_about[] = {[GA_FORM_SPACE] = "R³×SO(3), angular velocity in ground axes",
+                                         [GA_FORM_BODY] = "R³×SO(3), angular velocity in body axes",
+                                         [GA_FORM_SE3] = "SE(3), linear and angular velocity in body axes"};
 #define NAME(id, name, title, about) [id] = #name,
 #define ABOUT(id, name, title, about) [id] = about,
 static const char *const method_names[] = {GA_METHOD_LIST(NAME)};
@@ -34,67 +34,69 @@ static const char *const method_about[] = {GA_METHOD_LIST(ABOUT)};
 
 static const char *const scheme_names[] = {
     [GA_SCHEME_RHO] = "rho", [GA_SCHEME_HHT] = "hht", [GA_SCHEME_NEWMARK] = "newmark"};
-static const char *const scheme_about[] = {[GA_SCHEME_RHO] = "by `rho` (Chung and Hulbert)",
-                                           [GA_SCHEME_HHT] = "by `hht_alpha` (Hilber, Hughes and Taylor)",
-                                           [GA_SCHEME_NEWMARK] = "by `newmark_beta` and `newmark_gamma`"};
+static const char *const scheme_about[] = {[GA_SCHEME_RHO] = "from `rho` (Chung and Hulbert)",
+                                           [GA_SCHEME_HHT] = "from `hht_alpha` (Hilber, Hughes and Taylor)",
+                                           [GA_SCHEME_NEWMARK] = "from `newmark_beta` and `newmark_gamma`"};
 static const char *const adjust_names[] = {
     [GA_ADJUST_SHIFT] = "shift", [GA_ADJUST_GAMMA] = "gamma", [GA_ADJUST_NONE] = "none"};
 static const char *const adjust_about[] = {
-    [GA_ADJUST_SHIFT] = "the auxiliary accelerations are moved to where the new step wants them",
-    [GA_ADJUST_GAMMA] = "γ of every step follows the step size; for methods of exact equilibrium",
-    [GA_ADJUST_NONE] = "neither: first order as soon as steps change, for comparison"};
+    [GA_ADJUST_SHIFT] = "the auxiliary accelerations are shifted to the time that the new step size requires",
+    [GA_ADJUST_GAMMA] = "γ of each step is computed from the step sizes; methods of exact equilibrium only",
+    [GA_ADJUST_NONE] = "no correction: first order when the step size changes; for comparison"};
 
 static const char *const error_names[] = {[GA_PER_STEP] = "per_step",
                                           [GA_PER_UNIT_STEP] = "per_unit_step",
                                           [GA_PER_UNIT_STEP_FILTERED] = "per_unit_step_filtered"};
 static const char *const error_about[] = {
-    [GA_PER_STEP] = "the error of every step, in positions and states, stiff motion filtered out",
-    [GA_PER_UNIT_STEP] =
-        "the errors of all steps together, in velocities too; stiff machines need tiny steps",
-    [GA_PER_UNIT_STEP_FILTERED] = ("the errors of all steps together, in positions and states, stiff motion "
-                                   "filtered out")};
+    [GA_PER_STEP] = "the error of each step, in positions and states, with stiff motion filtered out",
+    [GA_PER_UNIT_STEP] = "the sum of the errors of all steps, in positions, velocities and states; stiff "
+                         "models need very small steps",
+    [GA_PER_UNIT_STEP_FILTERED] =
+        ("the sum of the errors of all steps, in positions and states, with stiff motion filtered out")};
 static const char *const norm_names[] = {[GA_NORM_MAX] = "max", [GA_NORM_RMS] = "rms"};
 static const char *const norm_about[] = {
-    [GA_NORM_MAX] = "the largest", [GA_NORM_RMS] = "the root of the mean of the squares"};
+    [GA_NORM_MAX] = "the largest error", [GA_NORM_RMS] = "the root mean square"};
 
 static const char *const mass_names[] = {[GA_MASS_RECOMPUTE] = "recompute", [GA_MASS_PREVIOUS] = "previous"};
-static const char *const mass_about[] = {[GA_MASS_RECOMPUTE] = "evaluated there",
+static const char *const mass_about[] = {[GA_MASS_RECOMPUTE] = "evaluated at that time",
                                          [GA_MASS_PREVIOUS] =
-                                             "M a kept from the step before: one evaluation less"};
+                                             "M a is kept from the previous step: one evaluation less"};
 static const char *const factor_names[] = {
     [GA_REUSE] = "reuse", [GA_FRESH_STEP] = "each_step", [GA_FRESH_ITERATION] = "each_iteration"};
 static const char *const factor_about[] = {
-    [GA_REUSE] = "kept while the iteration converges well, over steps too",
-    [GA_FRESH_STEP] = "new at the first iteration of every step",
-    [GA_FRESH_ITERATION] = "new at every iteration: Newton's method itself"};
+    [GA_REUSE] = "factors are kept while the iteration converges well, also over several steps",
+    [GA_FRESH_STEP] = "at the first iteration of each step",
+    [GA_FRESH_ITERATION] = "at each iteration: Newton's method proper"};
 static const char *const eta_names[] = {
     [GA_ETA_AUTO] = "auto", [GA_ETA_FULL] = "full", [GA_ETA_TRIANGULAR] = "triangular"};
 static const char *const eta_about[] = {
-    [GA_ETA_AUTO] = "all up to 64 unknowns; beyond, `triangular` while the iteration converges well so",
-    [GA_ETA_FULL] = "all: the exact derivative",
+    [GA_ETA_AUTO] =
+        "all terms up to 64 unknowns; above, `triangular` as long as the iteration converges well",
+    [GA_ETA_FULL] = "all terms: the exact derivative",
     [GA_ETA_TRIANGULAR] =
-        "those of Φ only: half the cost; not near singular positions, nor with fast wheels"};
+        "only the terms of Φ: half the cost; not for motion near singular positions or for fast wheels"};
 static const char *const predictor_names[] = {[GA_PREDICT_CONSTANT] = "constant",
                                               [GA_PREDICT_LINEAR] = "linear",
                                               [GA_PREDICT_QUADRATIC] = "quadratic",
                                               [GA_PREDICT_AUTO] = "auto"};
-static const char *const predictor_about[] = {[GA_PREDICT_CONSTANT] = "as at the last step",
-                                              [GA_PREDICT_LINEAR] = "continued linearly",
-                                              [GA_PREDICT_QUADRATIC] = "by a parabola",
-                                              [GA_PREDICT_AUTO] =
-                                                  "the one that would have been best at the last step"};
+static const char *const predictor_about[] = {
+    [GA_PREDICT_CONSTANT] = "the values of the last step",
+    [GA_PREDICT_LINEAR] = "linear extrapolation",
+    [GA_PREDICT_QUADRATIC] = "quadratic extrapolation",
+    [GA_PREDICT_AUTO] = "the one of these that would have been best for the last step"};
 static const char *const linear_solver_names[] = {
     [GA_LU_AUTO] = "auto", [GA_LU_DENSE] = "dense", [GA_LU_SPARSE] = "sparse", [GA_LU_BLOCKS] = "blocks"};
 static const char *const linear_solver_about[] = {
-    [GA_LU_AUTO] = "one of these, by size, fill and blocks",
-    [GA_LU_DENSE] = "plain C for small matrices, LAPACK above",
+    [GA_LU_AUTO] = "chosen by size, fill and block structure",
+    [GA_LU_DENSE] = "plain C for small matrices, LAPACK for larger ones",
     [GA_LU_SPARSE] = "KLU",
     [GA_LU_BLOCKS] = "dense blocks of bodies and joints; KLU where there are none"};
 static const char *const redundant_names[] = {
     [GA_REDUNDANT_ACCEPT] = "accept", [GA_REDUNDANT_REFUSE] = "refuse"};
 static const char *const redundant_about[] = {
-    [GA_REDUNDANT_ACCEPT] = "the motion is that of the independent ones, the multipliers are the smallest",
-    [GA_REDUNDANT_REFUSE] = "the matrix is singular, which is an error"};
+    [GA_REDUNDANT_ACCEPT] =
+        "the motion is that of the independent constraints, the multipliers are those of least norm",
+    [GA_REDUNDANT_REFUSE] = "an error, since the matrix is singular"};
 
 /* Which methods use a setting. */
 static int has_offset(const ga_method_info *m)
@@ -116,155 +118,155 @@ static int has_two_sets(const ga_method_info *m)
 
 static const ga__field global_fields[] = {
     {ONE(ga_machine_opts, form), .rule = GA__RULE_CHOICE, NAMES_OF(form_names), .choices_about = form_about,
-     .about = "how rigid bodies are described"},
+     .about = "formulation of the motion of rigid bodies"},
     {.name = "gravity",
      .offset = offsetof(ga_machine_opts, gravity),
      .count = 3,
      .rule = GA__RULE_NUMBER,
      .unit = "m/s^2",
-     .about = "ground axes"},
+     .about = "acceleration of gravity, ground axes"},
 };
 
 static const ga__field setting_fields[] = {
-    {ONE(ga_run_settings, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when it begins",
-     OF(.help = "begin of the simulation [s]")},
-    {ONE(ga_run_settings, t_end), .rule = GA__RULE_NUMBER, .unit = "s", .about = "when it ends",
-     OF(.help = "end of the simulation [s]")},
+    {ONE(ga_run_settings, t_start), .rule = GA__RULE_NUMBER, .unit = "s", .about = "start time",
+     OF(.help = "start time [s]")},
+    {ONE(ga_run_settings, t_end), .rule = GA__RULE_NUMBER, .unit = "s", .about = "end time",
+     OF(.help = "end time [s]")},
     {ONE(ga_run_settings, step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     OF(.help = "steps of this size [s], no error control; 0: error control", .from = 1e-15, .to = 1e9,
-        .or_zero = 1),
-     .about = "step size; 0: error control chooses it"},
+     OF(.help = "fixed step size [s]; 0: chosen by error control", .from = 1e-15, .to = 1e9, .or_zero = 1),
+     .about = "fixed step size; 0: chosen by error control"},
     {ONE(ga_run_settings, tolerance), .rule = GA__RULE_POSITIVE, .unit = "1",
      OF(.option = "tol", .from = 1e-14, .to = 1, .error_control = 1,
-        .help = "error control with this relative tolerance; absolute a hundredth of it"),
+        .help = "relative tolerance of error control; the absolute one is a hundredth of it"),
      .about = "relative tolerance of error control; the absolute one is a hundredth of it"},
     {ONE(ga_run_settings, max_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      OF(.help = "largest step of error control [s]; 0: chosen from the model", .error_control = 1),
-     .about =
-         "largest step of error control; 0: ten times the distance of records, a quarter of the shortest "
-         "period of a wave or sine of time, or a tenth of the run, whichever is least"},
+     .about = "largest step of error control; 0: ten times `output`, a quarter of the shortest period of a "
+              "wave or sine of time, or a tenth of the run, whichever is least"},
     {ONE(ga_run_settings, min_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      OF(.help = "smallest step of error control [s]", .error_control = 1),
-     .about = "smallest step of error control; 0: 1e-12 of the run, less between breaks that are close"},
+     .about = "smallest step of error control; 0: 1e-12 of the run, or less between breaks that are closer "
+              "together"},
     {ONE(ga_run_settings, first_step), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      OF(.help = "first step of error control [s]", .error_control = 1),
      .about = "first step of error control; 0: chosen from the initial accelerations"},
     {ONE(ga_run_settings, accuracy), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
      OF(.from = LEAST_ACCURACY, .to = 0.5, .or_zero = 1, .error_control = 1, .of_results = 1,
-        .help = "error bars, at most this part of each signal's range (default 1e-3, or none with --tol or "
-                "--step)"),
-     .about =
-         "error bars, which are to be at most this part of each signal's range: the tolerance follows; 0: no "
-         "error bars, as where step or tolerance is given and this is not"},
+        .help = "estimate error bars and keep them below this fraction of each signal's range (default 1e-3, "
+                "or 0 with --tol or --step); 0: no error bars"),
+     .about = "estimate error bars and choose the tolerance so that they are at most this fraction of each "
+              "signal's range; 0: no error bars, the default if step or tolerance is given"},
     {ONE(ga_run_settings, error), .rule = GA__RULE_CHOICE, NAMES_OF(error_names),
      .choices_about = error_about,
-     OF(.help = "error control: per_step, per_unit_step or per_unit_step_filtered", .error_control = 1),
-     .about = "what the tolerance is compared with"},
+     OF(.help = "error that the tolerance limits: per_step, per_unit_step or per_unit_step_filtered",
+        .error_control = 1),
+     .about = "error that the tolerance limits"},
     {ONE(ga_run_settings, norm), .rule = GA__RULE_CHOICE, NAMES_OF(norm_names), .choices_about = norm_about,
-     OF(.help = "of its errors: max or rms", .error_control = 1),
-     .about = "of the errors of all coordinates and states over their tolerances"},
+     OF(.help = "norm of the errors: max or rms", .error_control = 1),
+     .about = "norm of the errors of all coordinates and states, each divided by its tolerance"},
     {ONE(ga_run_settings, atol), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
      .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`"},
     {ONE(ga_run_settings, rtol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
-     .about = "relative tolerance of velocities, where they count; 0: `tolerance`"},
+     .about = "relative tolerance of velocities, for `per_unit_step`; 0: `tolerance`"},
     {ONE(ga_run_settings, atol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
-     .about = "absolute one, m/s or rad/s; 0: a hundredth of `tolerance`"},
+     .about = "absolute tolerance of velocities, m/s or rad/s; 0: a hundredth of `tolerance`"},
     {ONE(ga_run_settings, rtol_x), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
      .about = "relative tolerance of the states of blocks; 0: `tolerance`"},
     {ONE(ga_run_settings, atol_x), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
-     .about = "absolute one, in the units of the states; 0: a hundredth of `tolerance`"},
+     .about = "absolute tolerance of the states of blocks, in their units; 0: a hundredth of `tolerance`"},
     {ONE(ga_run_settings, defect_points), .rule = GA__RULE_INTEGER, .low = 0, .high = 1000000000,
-     OF(.help = "times in a run at which the equations are checked within steps; 0: never"),
-     .about = "times in a run at which the equations are checked within steps, more where records are "
-              "closer; 0: never, and what acts between the ends of a step alone is not seen"},
+     OF(.help = "number of times in a run at which the equations are checked within steps; 0: never"),
+     .about = "number of times in a run at which the equations are checked within steps, more where records "
+              "are closer; 0: never, and a load that acts only between the ends of a step is missed"},
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
-     .choices_about = method_about, OF(.help = "one of" GA_METHOD_LIST(WORD)), .about = "of integration"},
+     .choices_about = method_about, OF(.help = "integration method, one of" GA_METHOD_LIST(WORD)),
+     .about = "integration method"},
     {ONE(ga_run_settings, scheme), .rule = GA__RULE_CHOICE, NAMES_OF(scheme_names),
-     .choices_about = scheme_about, .about = "which parameters the method has",
-     OF(.help = "parameters of the method: rho, hht or newmark")},
+     .choices_about = scheme_about, .about = "how the parameters of the method are given",
+     OF(.help = "how the parameters of the method are given: rho, hht or newmark")},
     {ONE(ga_run_settings, rho), .rule = GA__RULE_NUMBER, .unit = "1",
      OF(.from = 0, .to = 1, .depends = "scheme", .with = 1ul << GA_SCHEME_RHO,
-        .help = "spectral radius at infinity, from 0 (damps most) to 1 (damps nothing)"),
-     .about = "spectral radius at infinity, 0 to 1: 1 damps nothing"},
+        .help = "spectral radius at infinity, from 0 (most damping) to 1 (no damping)"),
+     .about = "spectral radius at infinity, from 0 (most damping) to 1 (no damping)"},
     {ONE(ga_run_settings, hht_alpha), .rule = GA__RULE_NUMBER, .unit = "1",
      OF(.from = -1.0 / 3.0, .to = 0, .depends = "scheme", .with = 1ul << GA_SCHEME_HHT),
-     .about = "of HHT, from -1/3, which damps most, to 0, which damps nothing"},
+     .about = "α of HHT, from -1/3 (most damping) to 0 (no damping)"},
     {ONE(ga_run_settings, newmark_beta), .rule = GA__RULE_NUMBER, .unit = "1",
      OF(.from = 0.25, .to = 1, .depends = "scheme", .with = 1ul << GA_SCHEME_NEWMARK),
-     .about = "of Newmark, from 1/4 to 1"},
+     .about = "β of Newmark, from 1/4 to 1"},
     {ONE(ga_run_settings, newmark_gamma), .rule = GA__RULE_NUMBER, .unit = "1",
      OF(.from = 0.5, .to = 0.5, .depends = "scheme", .with = 1ul << GA_SCHEME_NEWMARK),
-     .about = "of Newmark; 1/2, since all else is of first order"},
+     .about = "γ of Newmark: 1/2, since any other value gives first order only"},
     {ONE(ga_run_settings, commutator), .rule = GA__RULE_FLAG,
-     .about = "the term of order h² in the update of rotations; false: as in the papers"},
+     .about = "use the term of order h² in the update of rotations; false: leave it out, as the papers do"},
     {ONE(ga_run_settings, adjust), .rule = GA__RULE_CHOICE, NAMES_OF(adjust_names),
-     .choices_about = adjust_about, .about = "what keeps order 2 when the step size changes",
-     OF(.help = "what keeps order 2 when steps change: shift, gamma or none")},
+     .choices_about = adjust_about, .about = "how order 2 is kept when the step size changes",
+     OF(.help = "how order 2 is kept when the step size changes: shift, gamma or none")},
     {ONE(ga_run_settings, move_offset), .rule = GA__RULE_FLAG,
      OF(.depends = "method", .method = has_offset,
-        .help = "velocities across the constraints follow the step size (index3, weighted)"),
-     .about = "methods that constrain positions only: velocities across the constraints follow the step "
-              "size, without which forces of constraints lose order 2"},
+        .help = "adapt velocities normal to the constraints to the step size (index3, weighted)"),
+     .about = "methods that constrain positions only: adapt the velocities normal to the constraints to the "
+              "step size; without it constraint forces lose order 2"},
     {ONE(ga_run_settings, mass_alpha), .rule = GA__RULE_CHOICE, NAMES_OF(mass_names),
      .choices_about = mass_about,
      OF(.depends = "method", .method = weighs_masses,
-        .help = "weighted methods: the mass matrix between steps, recompute or previous"),
-     .about = "weighted methods: the mass matrix at the time between steps that they need it at"},
+        .help = "mass matrix at the intermediate time of weighted methods: recompute or previous"),
+     .about = "weighted methods: the mass matrix at the intermediate time of a step"},
     {ONE(ga_run_settings, full_solve), .rule = GA__RULE_FLAG,
      OF(.depends = "method", .method = has_two_sets,
-        .help = "never the small matrix for forces that are not stiff (soi2, hht_soi2)"),
-     .about = "weighted methods with two sets of unknowns: true: never the small matrix that does for forces "
-              "that are not stiff"},
+        .help = "always solve with the full matrix (soi2, hht_soi2)"),
+     .about = "weighted methods with two sets of unknowns: always solve with the full matrix; false: with a "
+              "smaller one where forces are not stiff"},
     {ONE(ga_run_settings, newton_tolerance), .rule = GA__RULE_POSITIVE, .unit = "1",
      OF(.from = 1e-15, .to = 1e-3, .help = "relative tolerance of Newton's iteration"),
-     .about = "of Newton's iteration, relative: what it may leave of accelerations, forces of constraints, "
-              "states and outputs"},
+     .about =
+         "relative tolerance of Newton's iteration, in accelerations, constraint forces, states and outputs"},
     {ONE(ga_run_settings, newton_iterations), .rule = GA__RULE_INTEGER, .low = 1, .high = 1000,
-     .about = "the most iterations of a step"},
+     .about = "largest number of Newton iterations in a step"},
     {ONE(ga_run_settings, newton_factors), .rule = GA__RULE_CHOICE, NAMES_OF(factor_names),
      .choices_about = factor_about, .about = "when the iteration matrix is evaluated and factored",
-     OF(.help = "of the iteration matrix: reuse, each_step or each_iteration")},
+     OF(.help = "when the iteration matrix is factored: reuse, each_step or each_iteration")},
     {ONE(ga_run_settings, newton_patience), .rule = GA__RULE_INTEGER, .low = 0, .high = 1000,
      OF(.depends = "newton_factors", .with = 1ul << GA_REUSE),
-     .about = "iterations still expected above which reused factors are renewed"},
+     .about = "with `reuse`, the matrix is factored again if more further iterations than this are expected"},
     {ONE(ga_run_settings, eta_terms), .rule = GA__RULE_CHOICE, NAMES_OF(eta_names),
      .choices_about = eta_about,
      OF(.depends = "method", .method = has_eta,
-        .help = "in the iteration matrix of the stabilized form: auto, full or triangular"),
+        .help = "terms in the columns of η of the iteration matrix: auto, full or triangular"),
      .about = "terms in the columns of η of the iteration matrix"},
     {ONE(ga_run_settings, predictor), .rule = GA__RULE_CHOICE, NAMES_OF(predictor_names),
-     .choices_about = predictor_about, .about = "first values of accelerations and forces of a step",
-     OF(.help = "first values of a step: constant, linear, quadratic or auto")},
+     .choices_about = predictor_about, .about = "initial guess of accelerations and forces in a step",
+     OF(.help = "initial guess in a step: constant, linear, quadratic or auto")},
     {ONE(ga_run_settings, linear_solver), .rule = GA__RULE_CHOICE, NAMES_OF(linear_solver_names),
-     .choices_about = linear_solver_about, .about = "of linear equations",
-     OF(.help = "of linear equations: auto, dense, sparse or blocks")},
+     .choices_about = linear_solver_about, .about = "solver of linear equations",
+     OF(.help = "solver of linear equations: auto, dense, sparse or blocks")},
     {ONE(ga_run_settings, redundant), .rule = GA__RULE_CHOICE, NAMES_OF(redundant_names),
-     .choices_about = redundant_about, .about = "constraints that follow from others",
-     OF(.help = "constraints that follow from others: accept or refuse")},
+     .choices_about = redundant_about, .about = "what is done with redundant constraints",
+     OF(.help = "what is done with redundant constraints: accept or refuse")},
     {ONE(ga_run_settings, from_equilibrium), .rule = GA__RULE_FLAG,
-     OF(.help = "begin at a static equilibrium, near the initial positions"),
-     .about = "the start is at a static equilibrium, found from the initial positions and states; velocities "
-              "stay as they are given"},
+     OF(.help = "start at a static equilibrium near the initial positions"),
+     .about = "start at a static equilibrium, found from the initial positions and states; velocities stay "
+              "as given"},
     {ONE(ga_run_settings, project), .rule = GA__RULE_FLAG,
-     .about = "the start moves positions and velocities onto the constraints"},
+     .about = "project the initial positions and velocities onto the constraints"},
     {ONE(ga_run_settings, shift_a), .rule = GA__RULE_FLAG,
-     .about = "the start shifts the auxiliary accelerations, without which they are of first order"},
+     .about = "shift the auxiliary accelerations at the start; without it they are of first order"},
     {ONE(ga_run_settings, perturb_v), .rule = GA__RULE_FLAG,
      OF(.depends = "method", .method = has_offset,
-        .help = "the start perturbs velocities for forces of order 2 (index3, weighted)"),
-     .about = "methods that constrain positions only: the start perturbs velocities, which keeps forces of "
-              "constraints at order 2"},
+        .help = "perturb the initial velocities for constraint forces of order 2 (index3, weighted)"),
+     .about = "methods that constrain positions only: perturb the initial velocities, which keeps constraint "
+              "forces at order 2"},
     {ONE(ga_run_settings, max_change), .rule = GA__RULE_POSITIVE, .unit = "1",
-     OF(.help = "what the start may move by to meet the constraints (max_change)"),
-     .about = "what the start may move positions and velocities by to meet the constraints, relative to 1 + "
-              "the largest"},
+     OF(.help = "largest change of the initial positions and velocities to meet the constraints"),
+     .about = "largest change of the initial positions and velocities to meet the constraints, relative to 1 "
+              "+ the largest of them"},
     {ONE(ga_run_settings, max_gap), .rule = GA__RULE_POSITIVE, .unit = "1",
-     OF(.help = "what constraints that follow from others may be apart at the start"),
-     .about = "what constraints that follow from others may be apart at the start, relative to 1 + the "
-              "largest position or velocity"},
+     OF(.help = "largest contradiction between redundant constraints that is accepted at the start"),
+     .about = "largest contradiction between redundant constraints that is accepted at the start, relative "
+              "to 1 + the largest position or velocity"},
     {ONE(ga_run_settings, output), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
-     OF(.from = 0, .to = 1e9, .of_results = 1, .help = "distance of records [s]; 0: every step"),
-     .about = "distance of records; 0: every step"},
+     OF(.from = 0, .to = 1e9, .of_results = 1, .help = "time between records [s]; 0: every step"),
+     .about = "time between records; 0: every step"},
 };
 enum {
   N_GLOBAL = sizeof global_fields / sizeof global_fields[0],
@@ -272,12 +274,11 @@ enum {
 };
 
 static const ga__extra global_extra[] = {
-    {"galpha", "1", "version of the format; needed"},
-    {"title", "text", "for plots and reports"},
+    {"galpha", "1", "version of the format; required"},
+    {"title", "text", "title of plots and reports"},
 };
 static const ga__extra setting_extra[] = {
-    {"record", "texts",
-     "signals to record, all where not given; `*` stands for any letters: `arm.*`, `*.angle`"}};
+    {"record", "texts", "signals to record (default: all); `*` matches any text: `arm.*`, `*.angle`"}};
 
 static void default_globals(void *base)
 {

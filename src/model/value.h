@@ -5,6 +5,8 @@
 
 #include "model/tree.h"
 
+#include <stdint.h>
+
 /* A number that may have come with a unit. */
 typedef struct ga__number {
   double value;
@@ -28,6 +30,7 @@ typedef struct ga__reading {
       *parameters; /* values known; a parameter may use those before and after it, circles are reported */
   ga__pool *pool;  /* memory that lives as long as the document */
   ga__prescribed *prescribed; /* [opts->n_prescribe]; NULL: not yet */
+  uint64_t data;              /* digest of the files with matrices read so far; 0: none */
   int failed;                 /* 1: out of memory */
   int incomplete; /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;

@@ -25,7 +25,8 @@ enum { BINS = 100, MARKS = 20 };
  *
  * Rounding neither shrinks nor changes. It is what is below DIGITS times the value, or NOTHING in SI units;
  * or below NOISE times the largest range of the unit (ABSENT in SI units if there is none), unless it is
- * larger than STRONG error bars. */
+ * larger than STRONG error bars, or SURE if it is below LOST times that
+ * range, where it need not be more than rounding that both runs have in common. */
 #define RESOLVED 3.0
 #define SHRINKS 0.6
 #define TYPICAL 1.5
@@ -36,6 +37,8 @@ enum { BINS = 100, MARKS = 20 };
 #define ABSENT 1e-9
 #define DIGITS 1e-11
 #define STRONG 30.0
+#define LOST 1e-14
+#define SURE 900.0
 #define NOTHING 1e-15
 #define TRUSTED 0.05 /* largest relative error of a round that the next one is compared with */
 
@@ -368,7 +371,8 @@ static int is_above_rounding(const ga_band *b, int i, double value, double known
 {
   const double bar = bar_of(b, i);
   if (!(value > RESOLVED * bar && value > fmax(DIGITS * size_of(b, i), NOTHING))) return 0;
-  return value > STRONG * bar || value > (known > 0.0 ? NOISE * known : ABSENT);
+  const double strong = value > LOST * known ? STRONG : SURE;
+  return value > strong * bar || value > (known > 0.0 ? NOISE * known : ABSENT);
 }
 
 /* 1: it has become smaller since the previous round, where it was not resolved either. */

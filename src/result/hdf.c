@@ -1,5 +1,6 @@
 /* Helpers for HDF5 that writing and reading share. */
 #include "result/result_impl.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,4 +195,61 @@ int ga_result_library(char *text, size_t size)
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return snprintf(text, size, "HDF5 %u.%u.%u", major, minor, release);
+}
+
+/* ---- Small files ---- */
+
+int ga__write_matrix(hid_t file, const char *name, int rows, int cols, const double *numbers)
+{
+  const hsize_t size[2] = {(hsize_t)rows, (hsize_t)cols};
+  const hid_t space = H5Screate_simple(2, size, NULL);
+  hid_t set = -1;
+  int done = 0;
+  if (space >= 0) set = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (set >= 0)
+    done = (rows == 0 || cols == 0 ||
+            H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0) &&
+           H5Dclose(set) >= 0;
+  if (space >= 0) H5Sclose(space);
+  return done;
+}
+
+int ga__write_names(ga_context *ctx, hid_t file, const char *name, int n, const char *const *names)
+{
+  size_t longest = 1;
+  for (int i = 0; i < n; i++)
+    if (strlen(names[i]) > longest) longest = strlen(names[i]);
+  const hsize_t size = (hsize_t)n;
+  char *texts = ga__alloc(ctx, (size_t)n, longest);
+  const hid_t type = ga__text_type(longest), space = H5Screate_simple(1, &size, NULL);
+  hid_t set = -1;
+  int done = 0;
+  for (int i = 0; texts && i < n; i++) memcpy(texts + (size_t)i * longest, names[i], strlen(names[i]));
+  if (texts && type >= 0 && space >= 0)
+    set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (set >= 0)
+    done = (n == 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0) && H5Dclose(set) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  ga__free(ctx, texts);
+  return done;
+}
+
+ga_status ga__write_complete(ga_context *ctx, const char *path, ga__write_fn write, const void *what)
+{
+  const size_t room = strlen(path) + sizeof ".part";
+  char *hidden = ga__alloc(ctx, room, 1);
+  if (!hidden) return ga__no_memory(ctx, "the name of a file");
+  snprintf(hidden, room, "%s.part", path);
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
+  errno = 0;
+  const int done = write(ctx, what, hidden);
+  ga__hdf5_unmute(&quiet);
+  ga_status status = GA_OK;
+  if (!done || rename(hidden, path)) {
+    status = ga__no_file(ctx, path, "written", errno ? errno : EIO);
+    remove(hidden);
+  }
+  ga__free(ctx, hidden);
+  return status;
 }

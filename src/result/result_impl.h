@@ -90,6 +90,13 @@ int ga__text_attribute(hid_t object, const char *name, const char *value,
                        size_t size); /* size 0: as long as value */
 /* The file cannot be opened, written, ...; error is errno, 0: HDF5 reports damage. */
 ga_status ga__no_file(ga_context *ctx, const char *path, const char *doing, int error);
+/* Matrices [rows × cols], by rows, and texts of one length, padded with zeros; 1: done. */
+int ga__write_matrix(hid_t file, const char *name, int rows, int cols, const double *numbers);
+int ga__write_names(ga_context *ctx, hid_t file, const char *name, int n, const char *const *names);
+/* A file that appears when it is complete: `write` returns 1 when it has written all of it to the path given.
+ */
+typedef int (*ga__write_fn)(ga_context *ctx, const void *what, const char *path);
+ga_status ga__write_complete(ga_context *ctx, const char *path, ga__write_fn write, const void *what);
 /* The file is not what is expected; detail and advice may be NULL. */
 ga_status ga__refuse_file_kind(ga_context *ctx, const char *path, const char *expected, const char *detail,
                                const char *advice);

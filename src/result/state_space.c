@@ -9,43 +9,6 @@
 
 /* ---- HDF5 ---- */
 
-static int write_matrix(hid_t file, const char *name, int rows, int cols, const double *numbers)
-{
-  const hsize_t size[2] = {(hsize_t)rows, (hsize_t)cols};
-  const hid_t space = H5Screate_simple(2, size, NULL);
-  hid_t set = -1;
-  int done = 0;
-  if (space >= 0) set = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  if (set >= 0)
-    done = (rows == 0 || cols == 0 ||
-            H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0) &&
-           H5Dclose(set) >= 0;
-  if (space >= 0) H5Sclose(space);
-  return done;
-}
-
-/* Texts of one length, padded with zeros. */
-static int write_names(ga_context *ctx, hid_t file, const char *name, int n, const char *const *names)
-{
-  size_t longest = 1;
-  for (int i = 0; i < n; i++)
-    if (strlen(names[i]) > longest) longest = strlen(names[i]);
-  const hsize_t size = (hsize_t)n;
-  char *texts = ga__alloc(ctx, (size_t)n, longest);
-  const hid_t type = ga__text_type(longest), space = H5Screate_simple(1, &size, NULL);
-  hid_t set = -1;
-  int done = 0;
-  for (int i = 0; texts && i < n; i++) memcpy(texts + (size_t)i * longest, names[i], strlen(names[i]));
-  if (texts && type >= 0 && space >= 0)
-    set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  if (set >= 0)
-    done = (n == 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0) && H5Dclose(set) >= 0;
-  if (space >= 0) H5Sclose(space);
-  if (type >= 0) H5Tclose(type);
-  ga__free(ctx, texts);
-  return done;
-}
-
 static int write_number(hid_t file, const char *name, double number)
 {
   const hid_t space = H5Screate(H5S_SCALAR);
@@ -61,8 +24,9 @@ static int write_hdf5(ga_context *ctx, const ga_state_space *f, const char *path
 {
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   if (file < 0) return 0;
-  int done = write_matrix(file, "A", f->n, f->n, f->A) && write_matrix(file, "B", f->n, f->n_u, f->B) &&
-             write_matrix(file, "C", f->n_y, f->n, f->C) && write_matrix(file, "D", f->n_y, f->n_u, f->D);
+  int done =
+      ga__write_matrix(file, "A", f->n, f->n, f->A) && ga__write_matrix(file, "B", f->n, f->n_u, f->B) &&
+      ga__write_matrix(file, "C", f->n_y, f->n, f->C) && ga__write_matrix(file, "D", f->n_y, f->n_u, f->D);
   const struct {
     const char *name;
     int n;
@@ -71,7 +35,7 @@ static int write_hdf5(ga_context *ctx, const ga_state_space *f, const char *path
               {"inputs", f->n_u, f->input},   {"input_units", f->n_u, f->input_unit},
               {"outputs", f->n_y, f->output}, {"output_units", f->n_y, f->output_unit}};
   for (size_t i = 0; i < sizeof list / sizeof *list && done; i++)
-    done = write_names(ctx, file, list[i].name, list[i].n, list[i].names);
+    done = ga__write_names(ctx, file, list[i].name, list[i].n, list[i].names);
   done = done && ga__text_attribute(file, "format", "galpha linear model 1", 0) == 0 &&
          ga__text_attribute(file, "galpha", ga_version(), 0) == 0 && write_number(file, "t", f->t) &&
          write_number(file, "residual", f->residual) && write_number(file, "unsteady", f->unsteady) &&
@@ -116,24 +80,21 @@ static int write_csv(const ga_state_space *f, const char *path)
 
 /* ---- Files ---- */
 
+static int write_hdf5_of(ga_context *ctx, const void *what, const char *path)
+{
+  return write_hdf5(ctx, what, path);
+}
+
+static int write_csv_of(ga_context *ctx, const void *what, const char *path)
+{
+  (void)ctx;
+  return write_csv(what, path);
+}
+
 ga_status ga_state_space_write(ga_context *ctx, const ga_state_space *f, ga_linear_file format,
                                const char *path)
 {
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!f || !path) return ga__null_argument(ctx);
-  const size_t room = strlen(path) + sizeof ".part";
-  char *hidden = ga__alloc(ctx, room, 1);
-  if (!hidden) return ga__no_memory(ctx, "the name of a file");
-  snprintf(hidden, room, "%s.part", path);
-  const ga__hdf5_messages quiet = ga__hdf5_mute();
-  errno = 0;
-  const int done = format == GA_LINEAR_CSV ? write_csv(f, hidden) : write_hdf5(ctx, f, hidden);
-  ga__hdf5_unmute(&quiet);
-  ga_status status = GA_OK;
-  if (!done || rename(hidden, path)) {
-    status = ga__no_file(ctx, path, "written", errno ? errno : EIO);
-    remove(hidden);
-  }
-  ga__free(ctx, hidden);
-  return status;
+  return ga__write_complete(ctx, path, format == GA_LINEAR_CSV ? write_csv_of : write_hdf5_of, f);
 }

@@ -1,4 +1,5 @@
-/* Section forces and strains of beams and tensions of cables, fed back: derivatives, and closed forms. */
+/* Section forces and strains of beams, tensions of cables and amplitudes of modal bodies, fed back:
+ * derivatives, and closed forms. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "mbs_shop.h"
+#include "modal_rig.h"
 
 static ga_beam_def odd_beam(rig_random *random)
 {
@@ -105,6 +107,59 @@ static void derivatives_of_cables_are_right(void **state)
     }
 }
 
+/* A cage with a recovery matrix, and a beam with displacements of second order. */
+static ga_modal_body *odd_body(ga_context *ctx, int of_beam)
+{
+  static const char *const name[2] = {"root", "tip"}, *const stress[1] = {"stress"};
+  static const double at[2] = {0, 1.3};
+  ga_reduction_opts o = ga_reduction_defaults();
+  rig_random random = rig_seed(7);
+  ga_modal_body *body = NULL;
+  o.modes = 3;
+  if (of_beam) {
+    const ga_beam_def d = odd_beam(&random);
+    assert_status(ctx, ga_modal_body_create_beam(ctx, &d, 2, at, name, &o, &body), GA_OK);
+    return body;
+  }
+  test_mesh *t = mesh_cage(40);
+  double row[21];
+  for (int i = 0; i < 21; i++) row[i] = i % 4 - 1.3;
+  mesh_close(ctx, t);
+  t->mesh.n_recovered = 1, t->mesh.recovery = row, t->mesh.recovered_name = stress;
+  assert_status(ctx, ga_modal_body_create(ctx, &t->mesh, &o, &body), GA_OK);
+  mesh_free(ctx, &t);
+  return body;
+}
+
+static void derivatives_of_modal_bodies_are_right(void **state)
+{
+  (void)state;
+  for (int form = 0; form < 3; form++)
+    for (int of_beam = 0; of_beam < 2; of_beam++) {
+      ga_context *ctx;
+      rig_random random = rig_seed(10 * form + of_beam);
+      rig_memory = (rig_heap){0, 0, 0, 0};
+      assert_int_equal(rig_context(&ctx), GA_OK);
+      ga_modal_body *body = odd_body(ctx, of_beam);
+      const rig_heap kept = rig_memory;
+      shop s = shop_open((ga_form)form, -9.81);
+      ga_modal_def d = ga_modal_defaults();
+      d.name = "arm", d.body = body;
+      SHOP_ADD(&s, modal, &d);
+      shop_rigid(&s, "box", 1, 0.2, 0.4);
+      add_use(&s, "one", "arm.amplitude1 + 2*arm.amplitude2*arm.amplitude5 - arm.strain_energy*sin(t)");
+      add_use(&s, "two", "arm.tip.displacement_x*arm.tip.displacement_z - arm.root.rotation_y*3");
+      add_use(&s, "three", of_beam ? "arm.tip.rotation_x + arm.tip.rotation_z^2" : "arm.stress*arm.tip.x");
+      shop_build(&s);
+      shop_check(&s, &random, rig_brief() ? 1 : 3, 0.2, 1e-6, SHOP_FORM[form]);
+      shop_close(&s);
+      rig_memory = kept;
+      ga_modal_body_destroy(&body);
+      ga_context_destroy(&ctx);
+      assert_int_equal(rig_memory.live, 0);
+    }
+}
+
 static double at_rest(shop *s, const char *signal)
 {
   ga_equilibrium *eq = NULL;
@@ -183,11 +238,52 @@ static void memory_may_fail(void **state)
   shop_fail_memory(feeding);
 }
 
+/* A cantilever pulled at its end by P = P₀ − k w, w its deflection there: w = P₀/(3 EI/l³ + k). */
+static void a_modal_body_is_held_by_feedback(void **state)
+{
+  static const char *const name[2] = {"root", "tip"};
+  static const double at[2] = {0, 2};
+  const double EI = 3e4, l = 2, k = 5e3, P = 10;
+  ga_context *ctx;
+  ga_modal_body *body = NULL;
+  ga_beam_def beam = ga_beam_defaults();
+  (void)state;
+  beam.name = "beam", beam.length = l, beam.elements = 8, beam.mass_per_length = 3;
+  for (int i = 0; i < 6; i++) beam.stiffness[7 * i] = i < 3 ? 1e10 : EI;
+  for (int i = 0; i < 3; i++) beam.rotary_inertia[i] = 1e-3;
+  rig_memory = (rig_heap){0, 0, 0, 0};
+  assert_int_equal(rig_context(&ctx), GA_OK);
+  assert_status(ctx, ga_modal_body_create_beam(ctx, &beam, 2, at, name, NULL, &body), GA_OK);
+  const rig_heap kept = rig_memory;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_modal_def d = ga_modal_defaults();
+  ga_joint_def j = ga_joint_defaults();
+  ga_force_def f = ga_force_defaults();
+  ga_sensor_def w = ga_sensor_defaults();
+  d.name = "arm", d.body = body;
+  SHOP_ADD(&s, modal, &d);
+  j.name = "wall", j.kind = GA_JOINT_FIXED, j.a = "ground", j.b = "arm.root";
+  SHOP_ADD(&s, joint, &j);
+  f.name = "pull", f.frame = "arm.tip"; /* seen from the root: both move against the mean axes */
+  f.force[2].expression =
+      "10 - 5e3*(arm.tip.displacement_z - arm.root.displacement_z + 2*arm.root.rotation_y)";
+  SHOP_ADD(&s, force, &f);
+  w.name = "w", w.kind = GA_SENSOR_POSITION, w.of = "arm.tip";
+  SHOP_ADD(&s, sensor, &w);
+  assert_near(at_rest(&s, "w.z") / (P / (3 * EI / (l * l * l) + k)), 1, 1e-4, "deflection");
+  shop_close(&s);
+  rig_memory = kept;
+  ga_modal_body_destroy(&body);
+  ga_context_destroy(&ctx);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_of_beams_are_right),
       cmocka_unit_test(derivatives_of_cables_are_right),
+      cmocka_unit_test(derivatives_of_modal_bodies_are_right),
+      cmocka_unit_test(a_modal_body_is_held_by_feedback),
       cmocka_unit_test(a_strain_gauge_relieves_a_beam),
       cmocka_unit_test(a_tension_is_fed_back),
       cmocka_unit_test(memory_may_fail),

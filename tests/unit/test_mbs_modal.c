@@ -87,15 +87,34 @@ static shop arm_shop(ga_form form, const ga_modal_body *body, int user)
   return s;
 }
 
+/* A curved and twisted beam with geometric stiffening, whose energy has third derivatives of all kinds. */
+static ga_modal_body *reduce_bent_beam(ga_context *ctx)
+{
+  static const char *const name[2] = {"root", "tip"};
+  static const double at[2] = {0, 1};
+  ga_beam_def d = ga_beam_defaults();
+  ga_reduction_opts o = ga_reduction_defaults();
+  ga_modal_body *body = NULL;
+  d.name = "beam", d.length = 1, d.elements = 3, d.section = GA_SECTION_NUMBERS, d.mass_per_length = 2;
+  d.curvature[0] = 0.4, d.curvature[1] = -0.7, d.curvature[2] = 0.5;
+  for (int i = 0; i < 6; i++) d.stiffness[7 * i] = i < 3 ? 200 + 20 * i : 3 + i;
+  for (int i = 0; i < 3; i++) d.rotary_inertia[i] = 0.02 + 0.01 * i;
+  o.modes = 2;
+  assert_status(ctx, ga_modal_body_create_beam(ctx, &d, 2, at, name, &o, &body), GA_OK);
+  assert_true(ga_modal_body_is_stiffened(body));
+  return body;
+}
+
 static void derivatives_are_right(void **state)
 {
   ga_context *ctx;
   (void)state;
   rig_memory = (rig_heap){0, 0, 0, 0};
   assert_int_equal(rig_context(&ctx), GA_OK);
-  for (int which = 0; which < 2; which++) {
-    ga_modal_body *body = which ? reduce(ctx, mesh_chain(40), GA_REDUCTION_CRAIG_BAMPTON, 2)
-                                : reduce(ctx, mesh_cage(40), GA_REDUCTION_FREE, 5);
+  for (int which = 0; which < 3; which++) {
+    ga_modal_body *body = which == 2 ? reduce_bent_beam(ctx)
+                          : which    ? reduce(ctx, mesh_chain(40), GA_REDUCTION_CRAIG_BAMPTON, 2)
+                                     : reduce(ctx, mesh_cage(40), GA_REDUCTION_FREE, 5);
     assert_int_equal(ga_modal_body_n_modes(body), which ? 8 : 5);
     const rig_heap kept = rig_memory;
     for (int form = 0; form < 3; form++)
@@ -351,7 +370,7 @@ static double distance(const double a[3], const double b[3])
 
 /* With all modes it is the mesh, up to second order of deformation: against points and springs of any motion.
  * Fewer modes are less near. */
-static void it_moves_as_its_mesh(void **state)
+static void modal_body_moves_as_its_mesh(void **state)
 {
   double off[2];
   (void)state;
@@ -418,8 +437,8 @@ static shop pendulum(const ga_modal_body *body, ga_form form, const double turn[
 static const double STRAIGHT[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 static const char *const TIP[3] = {"arm.tip.x", "arm.tip.y", "arm.tip.z"};
 
-/* Stiffer and stiffer, it becomes the rigid body of its mass, centre and inertia. */
-static void stiff_ones_are_rigid(void **state)
+/* With increasing stiffness it tends to the rigid body of its mass, centre and inertia. */
+static void stiff_modal_bodies_are_rigid(void **state)
 {
   double off[2];
   (void)state;
@@ -725,9 +744,9 @@ static void ratios(test_mesh *t, ga_reduction_opts *o)
   static const double ratio[] = {0.1, 0.2};
   (void)t, o->n_damping = 2, o->damping = ratio;
 }
+/* Two triangles of interface nodes, joined by one bar: six relative motions, less one. */
 static void hinge_within(test_mesh *t, ga_reduction_opts *o)
-{ /* two triangles of interface nodes, joined by one bar: six motions of the one against the other, less one
-   */
+{
   o->modes = 0;
   memset(t->K, 0, sizeof t->K);
   for (int i = 0; i < 3; i++) mesh_bar(t, i, (i + 1) % 3, 100), mesh_bar(t, 3 + i, 3 + (i + 1) % 3, 100);
@@ -794,7 +813,7 @@ static void bad_meshes_are_refused(void **state)
 }
 
 /* Markers and joints where there is no interface. */
-static void wrong_places_are_refused(void **state)
+static void markers_off_the_interface_are_refused(void **state)
 {
   ga_context *ctx = open_context();
   ga_modal_body *body = reduce(ctx, mesh_chain(40), GA_REDUCTION_CRAIG_BAMPTON, 2);
@@ -990,15 +1009,15 @@ int main(void)
       cmocka_unit_test(derivatives_are_right),
       cmocka_unit_test(kinetic_energy_is_that_of_nodes),
       cmocka_unit_test(energy_and_momentum_stay),
-      cmocka_unit_test(it_moves_as_its_mesh),
-      cmocka_unit_test(stiff_ones_are_rigid),
+      cmocka_unit_test(modal_body_moves_as_its_mesh),
+      cmocka_unit_test(stiff_modal_bodies_are_rigid),
       cmocka_unit_test(order_is_two),
       cmocka_unit_test(turned_machines_move_alike),
       cmocka_unit_test(modes_are_those_of_the_mesh),
       cmocka_unit_test(damping_is_as_given),
       cmocka_unit_test(signals_are_right),
       cmocka_unit_test(bad_meshes_are_refused),
-      cmocka_unit_test(wrong_places_are_refused),
+      cmocka_unit_test(markers_off_the_interface_are_refused),
       cmocka_unit_test(memory_may_fail),
       cmocka_unit_test(beams_are_reduced),
       cmocka_unit_test(reduced_beams_move_as_beams),

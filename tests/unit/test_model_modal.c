@@ -9,9 +9,10 @@
 
 #include "galpha/galpha.h"
 #include "galpha/model.h"
+#include "galpha/result.h"
 #include "mbs/modal.h"
 #include "mbs/parts.h"
-#include "modal_rig.h"
+#include "stiffening_rig.h"
 
 #include <hdf5.h>
 #include <stdio.h>
@@ -184,8 +185,8 @@ static void files_are_read(void **state)
       FILES THREE "    modes: 5\n",
       "    file: arm.h5\n    modes: 5\n",
       "    file: arm.h5\n    modes: 5\n",
-      "    file: arm.h5\n    modes: 9\n    reduction: free\n    max_frequency: 1 kHz\n    keep: [1, 2, 4]\n"
-      "    damping_ratios: [0.01, 0.02, 0.03]\n    interface: {root: 1}\n",
+      ("    file: arm.h5\n    modes: 9\n    reduction: free\n    max_frequency: 1 kHz\n    keep: [1, 2, 4]\n"
+       "    damping_ratios: [0.01, 0.02, 0.03]\n    interface: {root: 1}\n"),
   };
   (void)state;
   for (int k = 0; k < 7; k++) {
@@ -222,6 +223,136 @@ static void files_are_read(void **state)
     assert_int_equal(ga_machine_find_signal(ga_model_machine(model), "arm.stress") >= 0, k >= 4);
     ga_modal_body_destroy(&expected);
     mesh_free(ctx, &t);
+    ga_model_destroy(&model);
+    ga_context_destroy(&ctx);
+  }
+}
+
+/* ---- Stiffening ---- */
+
+static const char *const LOADS[15] = {"spin_xx", "spin_yy", "spin_zz", "spin_xy", "spin_xz",
+                                      "spin_yz", "root_fx", "root_fy", "root_fz", "tip_fx",
+                                      "tip_fy",  "tip_fz",  "side_fx", "side_fy", "side_fz"};
+
+/* Files of all matrices, and the group in arm.h5; `list` becomes the map of a model. */
+static void write_stiffening(const stiff_cage *c, char *list, size_t size)
+{
+  static double K[MESH_MOST][MESH_MOST];
+  hid_t file = H5Fopen(path_of("arm.h5"), H5F_ACC_RDWR, H5P_DEFAULT),
+        group = H5Gcreate2(file, "stiffening", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  int used = snprintf(list, size, "    stiffening: {");
+  assert_true(group >= 0);
+  for (int i = 0; i < 15; i++) {
+    char name[32];
+    const ga_sparse *A = c->matrix[i];
+    memset(K, 0, sizeof K);
+    for (int k = 0; k < A->cols; k++)
+      for (int e = A->col_start[k]; e < A->col_start[k + 1]; e++) K[A->row[e]][k] = A->value[e];
+    snprintf(name, sizeof name, "%s.mtx", LOADS[i]);
+    write_matrix(name, 21, K, i % 4);
+    put_compressed(group, LOADS[i], 21, K);
+    used += snprintf(list + used, size - (size_t)used, "%s%s: %s", i ? ", " : "", LOADS[i], name);
+  }
+  snprintf(list + used, size - (size_t)used, "}\n");
+  H5Gclose(group);
+  H5Fclose(file);
+}
+
+/* But for the signs of modes. */
+static void assert_same(const ga_modal_body *a, const ga_modal_body *b)
+{
+  const size_t n = (size_t)a->n;
+  double most = 0, off = 0;
+  assert_int_equal(a->n, b->n);
+  assert_int_equal(a->stiffened, b->stiffened);
+  for (size_t i = 0; i < 9 * n * n; i++)
+    most = fmax(most, fabs(a->J2[i])), off = fmax(off, fabs(fabs(a->J2[i]) - fabs(b->J2[i])));
+  for (int k = 0; k < a->n_points && a->stiffened; k++)
+    for (size_t i = 0; i < 6 * n * n; i++)
+      most = fmax(most, fabs(a->point[k].second[i])),
+      off = fmax(off, fabs(fabs(a->point[k].second[i]) - fabs(b->point[k].second[i])));
+  if (!(off < 1e-10 * most)) fail_msg("off by %g of %g", off, most);
+}
+
+/* From HDF5, from files, and left out. */
+static void stiffening_is_read(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 4; k++) {
+    ga_context *ctx = NULL;
+    ga_model *model = NULL;
+    ga_modal_body *expected = NULL;
+    ga_reduction_opts o = ga_reduction_defaults();
+    char list[1024], keys[1600];
+    assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+    stiff_cage c = cage_open(ctx, 100, 1);
+    write_matrix("M.mtx", 21, c.t->M, 0);
+    write_matrix("K.mtx", 21, c.t->K, 0);
+    write_nodes("nodes.mtx", c.t);
+    write_hdf("arm.h5", c.t, 0, NULL);
+    write_stiffening(&c, list, sizeof list);
+    snprintf(keys, sizeof keys, "%s    modes: 5\n%s", k ? "    file: arm.h5\n" : FILES THREE,
+             k == 0   ? list
+             : k == 1 ? ""
+             : k == 2 ? "    stiffening: true\n"
+                      : "    stiffening: false\n");
+    write_model(keys);
+    const ga_status status = ga_model_read_file(ctx, path_of("model.yaml"), NULL, &model);
+    if (status) fail_msg("%d: %s", k, ga_model_message_at(model, 0)->text);
+    o.modes = 5, o.no_stiffening = k == 3;
+    c.t->mesh.stiffening = (const ga_sparse *const *)c.matrix;
+    assert_int_equal(ga_modal_body_create(ctx, &c.t->mesh, &o, &expected), GA_OK);
+    assert_int_equal(expected->stiffened, k != 3);
+    assert_same(body_of(model), expected);
+    ga_modal_body_destroy(&expected);
+    cage_close(ctx, &c);
+    ga_model_destroy(&model);
+    ga_context_destroy(&ctx);
+  }
+}
+
+/* ---- Written by the library ---- */
+
+static ga_beam_def strip(void)
+{
+  ga_beam_def d = ga_beam_defaults();
+  d.name = "strip", d.length = 1, d.elements = 6, d.section = GA_SECTION_RECTANGLE;
+  d.width = 0.02, d.height = 0.01, d.young = 70e9, d.poisson = 0.33, d.density = 2700, d.curvature[1] = 0.5;
+  return d;
+}
+
+/* A beam as a file is the same body as the beam; a file appears whole or not at all. */
+static void meshes_are_written(void **state)
+{
+  static const char *const name[3] = {"root", "tip", "side"};
+  static const double at[3] = {0, 1, 0.4};
+  const ga_beam_def d = strip();
+  (void)state;
+  for (int stiffening = 0; stiffening < 2; stiffening++) {
+    ga_context *ctx = NULL;
+    ga_model *model = NULL;
+    ga_beam_mesh *mesh = NULL;
+    ga_modal_body *expected = NULL;
+    ga_reduction_opts o = ga_reduction_defaults();
+    o.no_stiffening = !stiffening, o.modes = 5;
+    assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+    assert_int_equal(ga_beam_mesh_create(ctx, &d, 3, at, name, stiffening, &mesh), GA_OK);
+    assert_int_equal(ga_modal_body_create_beam(ctx, &d, 3, at, name, &o, &expected), GA_OK);
+    const ga_mesh *m = ga_beam_mesh_get(mesh);
+    assert_int_equal(ga_mesh_write(ctx, m, path_of("arm.h5")), GA_OK);
+    assert_int_equal(ga_mesh_write(ctx, m, path_of("nowhere/arm.h5")), GA_ERR_FILE);
+    assert_int_not_equal(access(path_of("arm.h5.part"), F_OK), 0);
+    write_model("    file: arm.h5\n    modes: 5\n");
+    const ga_status status = ga_model_read_file(ctx, path_of("model.yaml"), NULL, &model);
+    if (status) fail_msg("%s", ga_model_message_at(model, 0)->text);
+    const ga_modal_body *body = body_of(model);
+    assert_int_equal(body->stiffened, stiffening);
+    assert_int_equal(body->n_points, 3);
+    assert_string_equal(body->point[2].name, "side");
+    for (int i = 0; i < body->n; i++) assert_true(body->lambda[i] == expected->lambda[i]);
+    assert_same(body, expected);
+    ga_modal_body_destroy(&expected);
+    ga_beam_mesh_destroy(&mesh);
     ga_model_destroy(&model);
     ga_context_destroy(&ctx);
   }
@@ -309,6 +440,41 @@ static const bad_file BAD[] = {
      "m}\n",
      "model.yaml:5:11", "goes from 0 to 1 m"},
     {NULL, NULL, NULL, "    beam: {length: 1}\n    file: arm.h5\n", "model.yaml:6:5", "file"},
+    {NULL, NULL, NULL, "    file: arm.h5\n    stiffening: true\n", "model.yaml:6:17",
+     "stiffening is true, but the file has no group 'stiffening'"},
+    {NULL, NULL, NULL, "    file: arm.h5\n    stiffening: perhaps\n", "model.yaml:6:17", "perhaps"},
+    {NULL, NULL, NULL, FILES THREE "    stiffening: {spin_xx: K.mtx}\n", "model.yaml:9:17",
+     "stiffening has no matrix 'spin_yy'"},
+    {NULL, NULL, NULL, FILES THREE "    stiffening: {spin_xx: L.mtx}\n", "model.yaml:9:27", "L.mtx"},
+    {NULL, NULL, NULL,
+     FILES "    interface: {root: 1, tip: 7, side: 4}\n    modes: 5\n    stiffening: {spin_xx: K.mtx, "
+           "spin_yy: K.mtx, "
+           "spin_zz: K.mtx, spin_xy: K.mtx, spin_xz: K.mtx, spin_yz: K.mtx, root_fx: K.mtx, root_fy: K.mtx, "
+           "root_fz: "
+           "K.mtx, tip_fx: K.mtx, tip_fy: K.mtx, tip_fz: K.mtx, side_fx: K.mtx, side_fy: K.mtx, side_fz: "
+           "K.mtx, hand_fx: "
+           "K.mtx}\n",
+     "model.yaml:10:17", "stiffening has a matrix 'hand_fx', which is no load"},
+    {NULL, NULL, NULL,
+     FILES
+     "    interface: {root: 1, tip: 7, side: 4}\n    modes: 5\n    stiffening: {spin_xx: K.mtx, spin_yy: "
+     "K.mtx, "
+     "spin_zz: K.mtx, spin_xy: K.mtx, spin_xz: K.mtx, spin_yz: K.mtx, root_fx: K.mtx, root_fy: K.mtx, "
+     "root_fz: "
+     "K.mtx, tip_fx: K.mtx, tip_fy: K.mtx, tip_fz: K.mtx, side_fx: K.mtx, side_fy: K.mtx, side_fz: K.mtx}\n",
+     "model.yaml:10:17", "its stiffening matrix of load 'spin_xx' is not that of the load"},
+    {"M.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n1\n", NULL,
+     "    mass_matrix: K.mtx\n    stiffness_matrix: K.mtx\n    nodes: nodes.mtx\n" THREE
+     "    stiffening: {spin_xx: M.mtx, spin_yy: M.mtx, spin_zz: M.mtx, spin_xy: M.mtx, spin_xz: M.mtx, "
+     "spin_yz: M.mtx, "
+     "root_fx: M.mtx, root_fy: M.mtx, root_fz: M.mtx, tip_fx: M.mtx, tip_fy: M.mtx, tip_fz: M.mtx, side_fx: "
+     "M.mtx, "
+     "side_fy: M.mtx, side_fz: M.mtx}\n",
+     "model.yaml:9:17", "its stiffening matrix is 2 x 2"},
+    {NULL, NULL, NULL,
+     "    beam: {length: 1, section: circle, diameter: 0.1, young: 1e9, density: 1}\n    stiffening: {a: "
+     "b}\n",
+     "model.yaml:6:17", "expected"},
     {"arm.h5", "no HDF5\n", NULL, "    file: arm.h5\n", "model.yaml:5:11", "HDF5"},
     {NULL, NULL, NULL, "    file: leg.h5\n", "model.yaml:5:11", "leg.h5"},
 };
@@ -362,6 +528,11 @@ static int remove_folder(void **state)
   static const char *const name[] = {"M.mtx", "K.mtx", "nodes.mtx", "arm.h5", "model.yaml"};
   (void)state;
   for (size_t i = 0; i < sizeof name / sizeof *name; i++) remove(path_of(name[i]));
+  for (int i = 0; i < 15; i++) {
+    char file[32];
+    snprintf(file, sizeof file, "%s.mtx", LOADS[i]);
+    remove(path_of(file));
+  }
   return rmdir(folder);
 }
 
@@ -369,6 +540,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(files_are_read),
+      cmocka_unit_test(stiffening_is_read),
+      cmocka_unit_test(meshes_are_written),
       cmocka_unit_test(wrong_files_are_reported),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
