@@ -15,11 +15,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 enum { STEPS = 10, MODES = 4 };
 
+/* CPU time [s]: all of it, and without the system's, which is that of supplying pages of memory; and that of
+ * the clock, as statistics of steppers have it. */
+typedef struct span {
+  double all, user, clock;
+} span;
+
+static span span_now(void)
+{
+  struct rusage r;
+  struct timespec t;
+  getrusage(RUSAGE_SELF, &r);
+  timespec_get(&t, TIME_UTC);
+  return (span){cpu_now(), (double)r.ru_utime.tv_sec + 1e-6 * (double)r.ru_utime.tv_usec,
+                (double)t.tv_sec + 1e-9 * (double)t.tv_nsec};
+}
+
+static span span_since(span begin)
+{
+  const span now = span_now();
+  return (span){now.all - begin.all, now.user - begin.user, now.clock - begin.clock};
+}
+
 typedef struct costs { /* CPU [s], memory [bytes] */
-  double build, start, step, iteration, statics, modes;
+  span build, start, steps, statics, modes;
+  double step, iteration;
   double residual, jacobian, factor, solve; /* parts of all steps */
   double machine, stepper;                  /* memory of the machine, and of a stepper with it */
   double iterations;
@@ -44,7 +69,7 @@ static int stop(costs *c, const rope *r, ga_status status)
 static int build_rope(rope *r, int n, costs *c)
 {
   char text[1024];
-  const double begin = cpu_now();
+  const span begin = span_now();
   snprintf(text, sizeof text,
            "galpha: 1\ngravity: [0, 0, -9.81]\nbodies:\n  b: {type: beam, from: [0, 0, 0], to: [0, 0, %g], "
            "elements: %d, "
@@ -60,7 +85,7 @@ static int build_rope(rope *r, int n, costs *c)
   r->q = malloc((size_t)ga_group_nq(ga_system_group(sys)) * sizeof *r->q);
   r->v = malloc((size_t)ga_system_size(sys, GA_BLOCK_V) * sizeof *r->v);
   if (!r->q || !r->v || stop(c, r, ga_machine_initial(m, r->q, r->v, NULL))) return 1;
-  c->build = cpu_now() - begin;
+  c->build = span_since(begin);
   return 0;
 }
 
@@ -70,16 +95,17 @@ static int make_steps(rope *r, costs *c)
   ga_start_opts start = ga_start_defaults();
   o.timing = 1;
   start.h = 1e-3;
-  double begin = cpu_now();
+  span begin = span_now();
   if (stop(c, r, ga_stepper_create(r->ctx, ga_machine_system(ga_model_machine(r->model)), &o, &r->st)))
     return 1;
   if (stop(c, r, ga_stepper_start(r->st, &start, 0.0, r->q, r->v, NULL, NULL, NULL, NULL))) return 1;
-  c->start = cpu_now() - begin;
+  c->start = span_since(begin);
   const ga_stats before = *ga_stepper_stats(r->st), *s = ga_stepper_stats(r->st);
-  begin = cpu_now();
+  begin = span_now();
   for (int i = 0; i < STEPS; i++)
     if (stop(c, r, ga_stepper_step(r->st, 1e-3))) return 1;
-  c->step = (cpu_now() - begin) / STEPS;
+  c->steps = span_since(begin);
+  c->step = c->steps.all / STEPS;
   c->iterations = (double)(s->iterations - before.iterations);
   c->iteration = STEPS * c->step / c->iterations;
   c->residual = s->time_residual - before.time_residual;
@@ -94,20 +120,20 @@ static int find_rest(rope *r, costs *c)
   const ga_system *sys = ga_machine_system(ga_model_machine(r->model));
   ga_equilibrium_opts o = ga_equilibrium_defaults();
   ga_equilibrium *eq = NULL;
-  double begin = cpu_now();
+  span begin = span_now();
   o.stability = 0;
   int bad = stop(c, r, ga_equilibrium_create(r->ctx, sys, &o, &eq));
   if (!bad) bad = stop(c, r, ga_equilibrium_solve(eq, 0.0, r->q, NULL, NULL));
-  c->statics = cpu_now() - begin;
+  c->statics = span_since(begin);
   if (!bad) {
     const ga_state *s = ga_equilibrium_state(eq);
     const ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
     ga_modes_opts m = ga_modes_defaults();
     ga_modes *modes = NULL;
     m.n = MODES;
-    begin = cpu_now();
+    begin = span_now();
     bad = stop(c, r, ga_modes_create(r->ctx, sys, &m, &p, &modes));
-    c->modes = cpu_now() - begin;
+    c->modes = span_since(begin);
     ga_modes_destroy(&modes);
   }
   ga_equilibrium_destroy(&eq);
@@ -138,6 +164,42 @@ static double growth(double first, double last, double factor)
   return first > 0.0 ? log(last / first) / log(factor) : NAN;
 }
 
+static void report_growth(report *out, const costs *a, const costs *b, int from, int to)
+{
+  const struct {
+    const char *name;
+    span first, last;
+  } row[] = {{"build", a->build, b->build},
+             {"start", a->start, b->start},
+             {"step", a->steps, b->steps},
+             {"statics", a->statics, b->statics},
+             {"modes", a->modes, b->modes}};
+  const double factor = (double)to / from;
+  printf("exponents of growth from %d to %d elements, all CPU time (without the system's):\n", from, to);
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    const double all = growth(row[i].first.all, row[i].last.all, factor),
+                 user = growth(row[i].first.user, row[i].last.user, factor);
+    printf("  %s %.2f (%.2f)", row[i].name, all, user);
+    report_add(out, all, "beam.growth.%s", row[i].name);
+    report_add(out, user, "beam.growth_user.%s", row[i].name);
+  }
+  printf("\n");
+}
+
+/* Assembly is residuals and Jacobians; a residual with its Jacobian in one pass counts as a residual. */
+static void report_step(report *out, const costs *c, int n)
+{
+  const double part[] = {c->residual, c->jacobian, c->factor, c->solve}, to_ms = 1e3 / STEPS;
+  const double sum = part[0] + part[1] + part[2] + part[3];
+  printf("%8d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f\n", n + 1, to_ms * c->steps.clock, to_ms * part[0],
+         to_ms * part[1], to_ms * part[2], to_ms * part[3], c->steps.clock / sum);
+  report_add(out, to_ms * c->steps.clock, "beam.rope%d.step_ms", n);
+  report_add(out, to_ms * (part[0] + part[1]), "beam.rope%d.step_assembly_ms", n);
+  report_add(out, to_ms * part[2], "beam.rope%d.step_factors_ms", n);
+  report_add(out, to_ms * part[3], "beam.rope%d.step_solutions_ms", n);
+  report_add(out, c->steps.clock / sum, "beam.rope%d.step_over_parts", n);
+}
+
 static void measure_growth(report *out, int full)
 {
   enum { SIZES = 3 };
@@ -150,31 +212,17 @@ static void measure_growth(report *out, int full)
   for (int i = 0; i < n; i++) {
     c[i] = measure(SIZE[i]);
     if (c[i].why) return;
-    printf("%8d %9.3f %9.3f %9.2f %11.2f %9.3f %9.3f %9.0f %9.0f\n", SIZE[i] + 1, c[i].build, c[i].start,
-           1e3 * c[i].step, 1e6 * c[i].iteration / SIZE[i], c[i].statics, c[i].modes, c[i].machine,
-           c[i].stepper);
+    printf("%8d %9.3f %9.3f %9.2f %11.2f %9.3f %9.3f %9.0f %9.0f\n", SIZE[i] + 1, c[i].build.all,
+           c[i].start.all, 1e3 * c[i].step, 1e6 * c[i].iteration / SIZE[i], c[i].statics.all, c[i].modes.all,
+           c[i].machine, c[i].stepper);
     report_add(out, 1e6 * c[i].iteration / SIZE[i], "beam.rope%d.us_per_element_and_iteration", SIZE[i]);
     report_add(out, c[i].stepper, "beam.rope%d.bytes_per_node", SIZE[i]);
     report_add(out, c[i].machine, "beam.rope%d.bytes_per_node_machine", SIZE[i]);
   }
-  const costs *a = &c[n - 2], *b = &c[n - 1];
-  const struct {
-    const char *name;
-    double exponent;
-  } row[] = {{"build", growth(a->build, b->build, 10)},
-             {"start", growth(a->start, b->start, 10)},
-             {"step", growth(a->step, b->step, 10)},
-             {"statics", growth(a->statics, b->statics, 10)},
-             {"modes", growth(a->modes, b->modes, 10)}};
-  printf("exponents of growth from %d to %d elements:", SIZE[n - 2], SIZE[n - 1]);
-  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-    printf(" %s %.2f", row[i].name, row[i].exponent);
-    report_add(out, row[i].exponent, "beam.growth.%s", row[i].name);
-  }
-  const double all = b->step * STEPS;
-  printf("\nof the time of steps: residuals %.0f %%, Jacobians %.0f %%, factors %.0f %%, solutions %.0f %%\n",
-         100 * b->residual / all, 100 * b->jacobian / all, 100 * b->factor / all, 100 * b->solve / all);
-  report_add(out, all / (b->residual + b->jacobian + b->factor + b->solve), "beam.step_over_parts");
+  report_growth(out, &c[n - 2], &c[n - 1], SIZE[n - 2], SIZE[n - 1]);
+  printf("a step and its parts by the clock, ms\n%8s %9s %9s %9s %9s %9s %9s\n", "nodes", "step", "residuals",
+         "Jacobians", "factors", "solutions", "step/sum");
+  for (int i = 0; i < n; i++) report_step(out, &c[i], SIZE[i]);
 }
 
 /* ---- Flying spaghetti ---- */

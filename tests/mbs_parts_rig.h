@@ -20,6 +20,7 @@ typedef union any_def {
   ga_joint_def joint;
   ga_drive_def drive;
   ga_rolling_def rolling;
+  ga_slider_def slider;
   ga_constraint_def constraint;
   ga_spring_def spring;
   ga_actuator_def actuator;
@@ -161,6 +162,11 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->rolling.body = "arm";
     def->rolling.radius = 1;
     break;
+  case GA__PART_SLIDER:
+    def->slider = ga_slider_defaults();
+    def->slider.along = "rope";
+    def->slider.frame = "arm";
+    break;
   case GA__PART_CONSTRAINT:
     def->constraint = ga_constraint_defaults();
     def->constraint.zero = "arm.x - sin(arm.y)";
@@ -248,6 +254,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_drive(m, &def->drive);
   case GA__PART_ROLLING:
     return ga_machine_add_rolling(m, &def->rolling);
+  case GA__PART_SLIDER:
+    return ga_machine_add_slider(m, &def->slider);
   case GA__PART_CONSTRAINT:
     return ga_machine_add_constraint(m, &def->constraint);
   case GA__PART_SPRING:

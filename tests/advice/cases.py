@@ -276,11 +276,10 @@ no_advice("; a smaller step may help: ", "what is cut off")
 no_advice("its function asked for a smaller step", "says what the function did")
 no_advice("The result file can be read during the run", "a help page")
 no_advice("after each signal its error bars, NAME:error", "a help page")
-no_advice("let velocities jump at once where", "a page of the manual")
 no_advice("start start_time tstart", "names of a key")
 no_advice("add adder difference", "names of a block")
 no_advice("# The format of model files", "a page of the manual")
-no_advice("Every block has the key `inputs`", "the same")
+no_advice("A block with inputs has the key `inputs`", "the same")
 script(". Use initial values that put the state on one side", "has a kink exactly at this state",
        {"m.yaml": model("bodies: {m: {type: scalar, mass: 1, position: 0}}\nforces: {f: {type: actuator, coordinate: m, force: -4*m - abs(m)}}")},
        ["linearize m.yaml"], [change("m.yaml", "position: 0", "position: 0.1"), "linearize m.yaml", "modes m.yaml"])

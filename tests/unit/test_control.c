@@ -975,7 +975,8 @@ static void refused_static(void **state)
   REFUSED(saturation, o.lower = 1, "lower is 1 and upper is 1; lower must be below upper");
   REFUSED(saturation, o.upper = NAN, "upper is nan");
   REFUSED(saturation, o.smoothing = -1, "smoothing is -1; it must be 0 (hard corners) or above");
-  REFUSED(saturation, o.smoothing = 1.1, "smoothing is 1.1 and upper - lower is 2; it must be at most half of that");
+  REFUSED(saturation, o.smoothing = 1.1,
+          "smoothing is 1.1 and upper - lower is 2; it must be at most half of that");
   REFUSED(saturation, (o.upper = INFINITY, o.smoothing = INFINITY), "smoothing is inf");
   REFUSED(dead_zone, o.upper = -2, "lower is -1 and upper is -2");
   REFUSED(dead_zone, o.smoothing = 3, "smoothing is 3");

@@ -212,7 +212,7 @@ static double frequency(shop *s, const ga_state *at, int i)
 }
 
 /* ω = n π √(T/m)/l, of a string under tension, with order 4. */
-static void a_taut_string_sounds(void **state)
+static void taut_string_has_its_frequencies(void **state)
 {
   double error[2][3];
   (void)state;
@@ -475,7 +475,7 @@ int main(void)
       cmocka_unit_test(derivatives_are_right),
       cmocka_unit_test(it_hangs_as_the_elastic_catenary),
       cmocka_unit_test(slack_cables_start_as_they_hang),
-      cmocka_unit_test(a_taut_string_sounds),
+      cmocka_unit_test(taut_string_has_its_frequencies),
       cmocka_unit_test(a_hanging_rope_swings),
       cmocka_unit_test(a_weight_bounces_in_a_rope),
       cmocka_unit_test(a_swinging_rope_has_order_two),

@@ -141,7 +141,7 @@ static void quarter_circles_are_those_of_curvature(void **state)
   for (int i = 0; i < 3; i++) assert_near(end[1][i], end[0][i], 1e-9, "by points");
 }
 
-static void nothing_is_strained_at_the_start(void **state)
+static void no_strain_at_the_start(void **state)
 {
   const double p[] = {0, 0, 0, 1, 0.3, 0, 2, 0, 0.4, 3, 1, 0, 3.2, 2, 1};
   (void)state;
@@ -257,14 +257,10 @@ static void too_few_elements_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(circles_are_exact),
-      cmocka_unit_test(lines_are_exact),
-      cmocka_unit_test(a_helix_converges),
-      cmocka_unit_test(quarter_circles_are_those_of_curvature),
-      cmocka_unit_test(nothing_is_strained_at_the_start),
-      cmocka_unit_test(cables_follow_points),
-      cmocka_unit_test(bad_points_are_refused),
-      cmocka_unit_test(too_few_elements_are_refused),
+      cmocka_unit_test(circles_are_exact),      cmocka_unit_test(lines_are_exact),
+      cmocka_unit_test(a_helix_converges),      cmocka_unit_test(quarter_circles_are_those_of_curvature),
+      cmocka_unit_test(no_strain_at_the_start), cmocka_unit_test(cables_follow_points),
+      cmocka_unit_test(bad_points_are_refused), cmocka_unit_test(too_few_elements_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

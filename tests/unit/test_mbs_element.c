@@ -1,5 +1,5 @@
-/* A kind of element that no table has, written as docs/develop/extend.md tells: between two frames, with a
- * coordinate z, a state x and an output y of its own, and inertia that couples all of its nodes. */
+/* A kind of element that no table has, written as docs/develop/extend.md describes: between two frames, with
+ * a coordinate z, a state x and an output y of its own, and inertia that couples all of its nodes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ typedef struct view {
   double h_rate, h_acc; /* e · (u_b − u_a) + z', and its derivative */
 } view;
 
-static view look(const ga__eval *e, const mount *u)
+static view view_of(const ga__eval *e, const mount *u)
 {
   const ga__node *z = GA__AT(e->b->node, ga__node, u->z);
   const ga__kin *a = &e->kin[u->node[0]], *b = &e->kin[u->node[1]];
@@ -108,7 +108,7 @@ static void add_along(const ga__eval *e, const mount *u, double scale, double *t
 static int mass(const ga__eval *e, const ga__element *el, double *out)
 {
   const mount *u = el->data;
-  add_along(e, u, u->def->inertance * look(e, u).h_acc, out);
+  add_along(e, u, u->def->inertance * view_of(e, u).h_acc, out);
   return 0;
 }
 
@@ -122,7 +122,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const mount *u = el->data;
   const mount_def *d = u->def;
-  const view v = look(e, u);
+  const view v = view_of(e, u);
   for (int i = 0; i < 2; i++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, u->node[i]);
     ga__add_six(f + node->v, node, -pull_of(e, el, &v), v.g + 6 * i);
@@ -134,14 +134,14 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
 static int state(const ga__eval *e, const ga__element *el, double *s)
 {
   const mount *u = el->data;
-  s[el->x] = (look(e, u).s - e->p->x[el->x]) / u->def->tau;
+  s[el->x] = (view_of(e, u).s - e->p->x[el->x]) / u->def->tau;
   return 0;
 }
 
 static int output(const ga__eval *e, const ga__element *el, double *o)
 {
   const mount *u = el->data;
-  o[el->y] = u->def->r * (look(e, u).s - e->p->x[el->x]);
+  o[el->y] = u->def->r * (view_of(e, u).s - e->p->x[el->x]);
   return 0;
 }
 
@@ -161,7 +161,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const mount *u = el->data;
   const mount_def *d = u->def;
-  const view v = look(e, u);
+  const view v = view_of(e, u);
   const double pull = ga__wants_forces(J) ? pull_of(e, el, &v) : 0.0, one = 1.0;
   if (J->want & GA_WANT_D) inertia_jacobian(e, u, J);
   if (!ga__wants_forces(J)) return 0;
@@ -199,7 +199,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
   const mount *u = el->data;
   const mount_def *d = u->def;
-  const view v = look(e, u);
+  const view v = view_of(e, u);
   out->kinetic += 0.5 * d->inertance * v.h_rate * v.h_rate;
   out->potential += 0.5 * d->k * v.s * v.s + 0.5 * d->c * (v.s - v.z) * (v.s - v.z);
   out->lost += d->d * v.z_rate * v.z_rate;
@@ -227,7 +227,7 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   (void)i;
-  *out = look(e, el->data).s;
+  *out = view_of(e, el->data).s;
   return 0;
 }
 
@@ -379,8 +379,8 @@ static void motion_is_right(void **state)
   assert_near(log2(fabs(balance[0] / balance[1])), 2, 0.2, "order of the energy balance");
 }
 
-/* Names of its equations, and what it is told where a frame does not exist. */
-static void it_has_names(void **state)
+/* Names of its equations, and the error if a frame does not exist. */
+static void equations_have_names(void **state)
 {
   const mount_def wrong = {"one", "tow", 1, 1, 1, 1, 1, 1, 1, 1, 0};
   char text[128];
@@ -423,7 +423,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_are_right),
       cmocka_unit_test(motion_is_right),
-      cmocka_unit_test(it_has_names),
+      cmocka_unit_test(equations_have_names),
       cmocka_unit_test(memory_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,8 +52,8 @@ static int within_field(double u)
   return meets(u, u);
 }
 
-/* Whatever hid something before, a step is told to hide something if and only if it meets a field; so are its
- * halves, and its middle if it lies in one. */
+/* Whatever hid something before, a step is reported to hide something if and only if it meets a field; so are
+ * its halves, and its middle if it lies in one. */
 static void fields_in_any_order(void **state)
 {
   rig_random random = rig_seed(0);

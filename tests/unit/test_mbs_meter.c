@@ -406,9 +406,9 @@ static void test_turns(void **state)
     }
 }
 
-/* A wheel that slows down, turns back and gets fast, α = 4 rad/s²: its angle is looked at now and then, and
- * in the end after every step; it is right at any time, between steps too, and as often as it passes ±π. */
-static void test_turns_by_looks(void **state)
+/* A wheel that slows down, turns back and gets fast, α = 4 rad/s²: its angle is read at some steps, and near
+ * the end after every step; it is right at any time, between steps too, however often it passes ±π. */
+static void test_turns_by_rare_reads(void **state)
 {
   (void)state;
   enum { STEPS = 700 };
@@ -920,7 +920,7 @@ int main(void)
       cmocka_unit_test(test_turning),       cmocka_unit_test(test_saved_turns),
       cmocka_unit_test(test_saving),        cmocka_unit_test(test_left_out),
       cmocka_unit_test(test_linear),        cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_conservative),  cmocka_unit_test(test_turns_by_looks),
+      cmocka_unit_test(test_conservative),  cmocka_unit_test(test_turns_by_rare_reads),
       cmocka_unit_test(test_turns_at_rest), cmocka_unit_test(test_fastest),
       cmocka_unit_test(test_simple),        cmocka_unit_test(test_messages),
   };

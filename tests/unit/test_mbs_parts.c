@@ -155,6 +155,12 @@ static const refusal refusals[] = {
     {GA__PART_ROLLING, {TXT(ga_rolling_def, plane, "arm")}, GA_REASON_BOTH_THE_SAME, "body", -1},
     {GA__PART_ROLLING, {NUM(ga_rolling_def, radius, 0)}, GA_REASON_OUT_OF_RANGE, "radius", -1},
     {GA__PART_ROLLING, {NUM(ga_rolling_def, radius, NAN)}, GA_REASON_OUT_OF_RANGE, "radius", -1},
+    {GA__PART_SLIDER, {NONE(ga_slider_def, along)}, GA_REASON_FIELD_MISSING, "along", -1},
+    {GA__PART_SLIDER, {NONE(ga_slider_def, frame)}, GA_REASON_FIELD_MISSING, "frame", -1},
+    {GA__PART_SLIDER, {TXT(ga_slider_def, frame, "rope")}, GA_REASON_BOTH_THE_SAME, "along", -1},
+    {GA__PART_SLIDER, {INT(ga_slider_def, orientation, 2)}, GA_REASON_NOT_A_CHOICE, "orientation", -1},
+    {GA__PART_SLIDER, {NUM(ga_slider_def, s, INFINITY)}, GA_REASON_OUT_OF_RANGE, "s", -1},
+    {GA__PART_SLIDER, {NUM(ga_slider_def, s_rate, -INFINITY)}, GA_REASON_OUT_OF_RANGE, "s_rate", -1},
 
     /* forces */
     {GA__PART_SPRING, {NONE(ga_spring_def, a)}, GA_REASON_FIELD_MISSING, "a", -1},
@@ -435,7 +441,7 @@ static void every_text_is_in_the_table(void **state)
       [GA__PART_MARKER] = 2,     [GA__PART_JOINT] = 3,  [GA__PART_DRIVE] = 2,     [GA__PART_ROLLING] = 3,
       [GA__PART_CONSTRAINT] = 3, [GA__PART_SPRING] = 5, [GA__PART_ACTUATOR] = 5,  [GA__PART_FRICTION] = 5,
       [GA__PART_BUSHING] = 3,    [GA__PART_FORCE] = 8,  [GA__PART_CONTACT] = 3,   [GA__PART_SENSOR] = 4,
-      [GA__PART_GUESS] = 2,      [GA__PART_BLOCK] = 3};
+      [GA__PART_GUESS] = 2,      [GA__PART_BLOCK] = 3,  [GA__PART_SLIDER] = 3};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;

@@ -219,8 +219,8 @@ static void guesses_choose_a_solution(void **state)
     }
 }
 
-/* The force of the drive is −λ; all that acts on the box along z is its cube, which 0 tells nothing of. */
-static void guesses_where_zero_is_no_good(void **state)
+/* The force of the drive is −λ; the only force on the box along z is its cube, with derivative 0 at 0. */
+static void guesses_where_zero_fails(void **state)
 {
   (void)state;
   for (int given = 0; given < 2; given++) {
@@ -423,7 +423,7 @@ static void chain_of(shop *s, const initial *at, int turned)
   }
 }
 
-static void joints_start_where_they_are_told(void **state)
+static void joints_start_at_given_coordinates(void **state)
 {
   (void)state;
   for (int form = GA_FORM_SPACE; form <= GA_FORM_SE3; form++)
@@ -912,7 +912,7 @@ static void one_sided_machine(shop *s)
   assert_status(s->ctx, ga_machine_build(s->m), GA_OK);
 }
 
-static void pulls_are_seen(void **state)
+static void pushing_ropes_are_reported(void **state)
 {
   shop s = shop_open(GA_FORM_SPACE, -9.81);
   ga_meter *meter = NULL, *other = NULL;
@@ -968,10 +968,10 @@ int main(void)
       cmocka_unit_test(expressions_see_the_true_state),
       cmocka_unit_test(undefined_expressions_are_named),
       cmocka_unit_test(guesses_choose_a_solution),
-      cmocka_unit_test(guesses_where_zero_is_no_good),
+      cmocka_unit_test(guesses_where_zero_fails),
       cmocka_unit_test(guesses_that_cannot_be),
       cmocka_unit_test(weights_are_moved_less),
-      cmocka_unit_test(joints_start_where_they_are_told),
+      cmocka_unit_test(joints_start_at_given_coordinates),
       cmocka_unit_test(bodies_move_along),
       cmocka_unit_test(loops_close_around_what_is_given),
       cmocka_unit_test(contradictions_are_refused),
@@ -984,7 +984,7 @@ int main(void)
       cmocka_unit_test(springs_rest_at_the_assembled_start),
       cmocka_unit_test(gears_start_anywhere),
       cmocka_unit_test(coordinates_that_a_joint_has_not),
-      cmocka_unit_test(pulls_are_seen),
+      cmocka_unit_test(pushing_ropes_are_reported),
   };
   return cmocka_run_group_tests_name("mbs: starts", tests, rig_hook_klu, NULL);
 }

@@ -114,18 +114,34 @@ static void spin_up(void **state)
                .n_signals = 2,
                .times = TIME,
                .signals = SIGNAL};
-  run("galpha: 1\nparameters: {T: 15, speed: 6}\nbodies:\n  arm: {type: beam, length: 10, elements: 16, "
-      "stiffness: "
-      "[2.8e7, 1e7, 1e7, 14000, 14000, 14000], mass_per_length: 1.2, rotary_inertia: [0.0012, 0.0006, "
-      "0.0006]}\n"
-      "joints:\n  hinge: {type: revolute, a: ground, b: arm}\ndrives:\n  motor:\n    coordinate: "
-      "hinge.angle\n"
-      "    function: 'if(t < T, speed/T*(t^2/2 + (T/(2*pi))^2*(cos(2*pi*t/T) - 1)), speed*(t - T/2))'\n"
-      "sensors:\n  tip: {type: position, of: arm.end, from: arm, axes: arm}\n",
-      &r);
-  for (int i = 0; i < 8; i++) {
-    assert_within(r.values[i][0], 10 + TIP[i][0], 3e-5, "tip.x", TIME[i]);
-    assert_within(r.values[i][1], TIP[i][1], 1e-4, "tip.y", TIME[i]);
+  for (int kind = 0; kind < 3; kind++) { /* a beam; a modal body of it, with and without stiffening */
+    static const char *const part[] = {
+        "type: beam, %s", "type: modal, interface: {root: 0, end: 10}, modes: 6, beam: {%s}",
+        "type: modal, interface: {root: 0, end: 10}, modes: 6, stiffening: false, beam: {%s}"};
+    char text[2048], body[512];
+    snprintf(
+        body, sizeof body, part[kind],
+        "length: 10, elements: 16, stiffness: [2.8e7, 1e7, 1e7, 14000, 14000, 14000], mass_per_length: 1.2, "
+        "rotary_inertia: [0.0012, 0.0006, 0.0006]");
+    const char *root = kind ? "arm.root" : "arm";
+    snprintf(
+        text, sizeof text,
+        "galpha: 1\nparameters: {T: 15, speed: 6}\nbodies:\n  arm: {%s}\n"
+        "joints:\n  hinge: {type: revolute, a: ground, b: %s}\ndrives:\n  motor:\n    coordinate: "
+        "hinge.angle\n"
+        "    function: 'if(t < T, speed/T*(t^2/2 + (T/(2*pi))^2*(cos(2*pi*t/T) - 1)), speed*(t - T/2))'\n"
+        "sensors:\n  tip: {type: position, of: arm.end, from: %s, axes: %s}\n",
+        body, root, root, root);
+    r.tol = kind ? 1e-6 : 1e-7;
+    run(text, &r);
+    double off = 0;
+    for (int i = 0; i < 8; i++) {
+      off = fmax(off, fabs(r.values[i][1] - TIP[i][1]));
+      if (kind == 2) continue;
+      assert_within(r.values[i][0], 10 + TIP[i][0], kind ? 1e-4 : 3e-5, "tip.x", TIME[i]);
+      assert_within(r.values[i][1], TIP[i][1], kind ? 1.5e-3 : 1e-4, "tip.y", TIME[i]);
+    }
+    if (kind == 2) assert_true(off > 0.1);
   }
 }
 
@@ -288,21 +304,30 @@ static void methods(void **state)
     }
 }
 
-/* EA 1e4 times as large: waves along the beam are a hundred times as fast, and steps no shorter, as long as
- * Newton's iteration allows: at tolerances above 1e-4 it is that which makes them shorter. */
+/* EA 1e4 times as large: waves along the beam are a hundred times as fast, and steps no shorter, by any
+ * method, as section forces are iterates of Newton's iteration; at 1e-3, where the beam turns by 0.1 rad in a
+ * step, 1.5 times as many. */
 static void slender(void **state)
 {
   static const char *const SIGNAL[] = {"b.end.x"};
-  long steps[2];
+  static const struct {
+    double tol, most; /* [-] steps over those of the soft beam */
+  } at[] = {{1e-3, 1.6}, {1e-4, 1.1}, {1e-5, 1.1}};
+  ga_method_info info;
   (void)state;
-  for (int k = 0; k < 2; k++) {
-    char text[1024];
-    request r = {.method = GA_STABILIZED, .tol = 1e-5, .t_end = 0.5, .n_signals = 1, .signals = SIGNAL};
-    snprintf(text, sizeof text, SWING, 6, k ? 1e8 : 1e4, 10.0, 0.0);
-    run(text, &r);
-    steps[k] = r.steps;
-  }
-  assert_true((double)steps[1] < 1.15 * (double)steps[0]);
+  for (int method = 0; ga_method_at(method, &info); method++)
+    for (int i = 0; i < 3; i++) {
+      long steps[2];
+      for (int k = 0; k < 2; k++) {
+        char text[1024];
+        request r = {.method = info.method, .tol = at[i].tol, .t_end = 1, .n_signals = 1, .signals = SIGNAL};
+        snprintf(text, sizeof text, SWING, 6, k ? 1e8 : 1e4, 10.0, 0.0);
+        run(text, &r);
+        steps[k] = r.steps;
+      }
+      if (!((double)steps[1] < at[i].most * (double)steps[0]))
+        fail_msg("%s, tolerance %g: %ld steps instead of %ld", info.name, at[i].tol, steps[1], steps[0]);
+    }
 }
 
 /* Forces along a slender beam that turns are stiffness across it, large and small from step to step: this is
@@ -315,7 +340,7 @@ static void stiffness_that_turns(void **state)
   (void)state;
   snprintf(text, sizeof text, SWING, 16, 1e8, 1.0, 0.0);
   run(text, &r);
-  assert_true(r.steps > 300 && r.rejected < 10);
+  assert_true(r.steps > 200 && r.rejected < 10);
 }
 
 int main(void)

@@ -395,6 +395,62 @@ static void lateral_buckling(void **state)
   close_model(&b);
 }
 
+/* The same of modal bodies: forces on interface nodes change their stiffness. A column bends or twists by
+ * modes that it has; all of torsion that a strip needs is there, as its rotary inertia makes these modes
+ * slow. */
+static void modal_bodies_buckle(void **state)
+{
+  static const char *const form[] = {"space", "body", "se3"};
+  static const struct {
+    const char *stiffness, *force;
+    double load, error;
+  } CASE[] = {{"1e6, 1e6, 1e6, 1, 1, 7", "-1, 0, 0", PI * PI / 4, 1e-5},
+              {"1e6, 1e6, 1e6, 2, 1e5, 3", "0, 0, -1", 4.01259934 * 2.449489742783178, 3e-3}};
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (int k = 0; k < 3; k++) {
+      char text[1024];
+      snprintf(
+          text, sizeof text,
+          "galpha: 1\nform: %s\nbodies:\n  b: {type: modal, interface: {root: 0, tip: 1}, modes: 12, beam: "
+          "{length: 1, elements: 16, stiffness: [%s], mass_per_length: 1, rotary_inertia: [1e-2, 1e-6, "
+          "1e-6]}}\n"
+          "joints: {clamp: {type: fixed, a: ground, b: b.root}}\n"
+          "forces: {f: {type: force, frame: b.tip, force: [%s]}}\n",
+          form[k], CASE[i].stiffness, CASE[i].force);
+      bench b = open_model(text);
+      const ga_buckling_report r = buckle(&b, 2);
+      assert_load(fabs(r.first), CASE[i].load, CASE[i].error, "a modal body");
+      close_model(&b);
+    }
+}
+
+/* A moment at the end rolls a cantilever to an arc: the shortening of second order is that of the arc. */
+static void modal_bodies_shorten(void **state)
+{
+  double off[2][2];
+  (void)state;
+  for (int level = 0; level < 2; level++) {
+    char text[1024];
+    const double turn = level ? 0.1 : 0.2;
+    snprintf(
+        text, sizeof text,
+        "galpha: 1\nbodies:\n  b: {type: modal, interface: {root: 0, tip: 1}, modes: 12, beam: {length: 1, "
+        "elements: 16, stiffness: [1e6, 1e6, 1e6, 1, 1, 1], mass_per_length: 1, rotary_inertia: [1e-2, 1e-6, "
+        "1e-6]}}\njoints: {clamp: {type: fixed, a: ground, b: b.root}}\n"
+        "forces: {f: {type: force, frame: b.tip, torque: [0, %g, 0]}}\n",
+        -turn);
+    bench b = open_model(text);
+    find(&b, NULL);
+    off[level][0] = fabs(found(&b, "b.tip.x") - sin(turn) / turn);
+    off[level][1] = fabs(found(&b, "b.tip.z") - (1 - cos(turn)) / turn);
+    close_model(&b);
+  }
+  if (!(off[0][0] < 1e-4 && off[0][1] < 1e-3)) fail_msg("x %.2e, z %.2e", off[0][0], off[0][1]);
+  if (!(log2(off[0][0] / off[1][0]) > 3.5)) fail_msg("order of x %.2f", log2(off[0][0] / off[1][0]));
+  if (!(log2(off[0][1] / off[1][1]) > 2.7)) fail_msg("order of z %.2f", log2(off[0][1] / off[1][1]));
+}
+
 static const char link[] =
     "galpha: 1\n"
     "bodies: {l: {type: planar, mass: 1, inertia: 0.1, com: [0.3, 0], angle: 90 deg}}\n"
@@ -414,7 +470,7 @@ static void loads_have_their_factor(void **state)
     const double load = i ? 50 : 0.01;
     snprintf(text, sizeof text, link, load, "");
     bench b = open_model(text);
-    const ga_buckling_report r = buckle(&b, 1);
+    const ga_buckling_report r = buckle(&b, 2);
     assert_load(r.first * load, 3.5, 1e-9, "a link");
     assert_load(r.first_at_half, r.first, 1e-9, "a link at half of its load");
     close_model(&b);
@@ -558,6 +614,8 @@ int main(void)
                                      cmocka_unit_test(frames_buckle),
                                      cmocka_unit_test(columns_of_euler),
                                      cmocka_unit_test(lateral_buckling),
+                                     cmocka_unit_test(modal_bodies_buckle),
+                                     cmocka_unit_test(modal_bodies_shorten),
                                      cmocka_unit_test(loads_have_their_factor),
                                      cmocka_unit_test(what_does_not_buckle),
                                      cmocka_unit_test(results_turn_with_the_machine),

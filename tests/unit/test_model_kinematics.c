@@ -735,9 +735,8 @@ static void states_are_named_or_held(void **state)
   ga_kinematics_opts o = ga_kinematics_defaults();
   o.hold_states = 1;
   b.x[0] = 0.7;
-  if (try_start(&b, &o, 0.0))
-    fail_msg("%s", ga_context_error(b.ctx)->text); /* follows: "hold the states at their
-                                                       initial values (hold_states)" */
+  /* follows the advice "hold the states at their initial values (hold_states)" */
+  if (try_start(&b, &o, 0.0)) fail_msg("%s", ga_context_error(b.ctx)->text);
   assert_int_equal(ga_meter_start(b.meter, ga_kinematics_state(b.k)), GA_OK);
   reach(&b, 1.0);
   assert_near("force", 1.0, value(&b, "motor.force"), -2 * sin(1.0) - 3 * 0.7, 1e-13);

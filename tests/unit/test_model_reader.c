@@ -1,4 +1,4 @@
-/* Model files: what they make is what the builder makes of the same numbers; what is wrong is told with its
+/* Model files: what they make is what the builder makes of the same numbers; errors are reported with their
  * place. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
@@ -824,7 +824,7 @@ static void options_of_the_method_are_read(void **state)
   rig_close_context(&ctx);
 }
 
-/* The table of settings: defaults lie within the ranges that it tells, choices are among its names. */
+/* The table of settings: defaults lie within its ranges, choices are among its names. */
 static void settings_have_a_table(void **state)
 {
   (void)state;
@@ -922,7 +922,7 @@ static void steps_are_chosen(void **state)
 typedef struct complaint {
   const char *text; /* after "galpha: 1\n", so that its first line is the second */
   int line, column;
-  const char *data; /* as message_data.h writes it; NULL: only its place is looked at */
+  const char *data; /* as message_data.h writes it; NULL: only its place is compared */
 } complaint;
 
 #define ARM "bodies: {arm: {type: rigid, mass: 1, inertia: [1, 1, 1]}}\n"
@@ -1234,7 +1234,7 @@ static const complaint warnings[] = {
      "SETTING_UNUSED joint/j/pitch 'revolute'"},
 };
 
-/* What looks odd, but is not. */
+/* Unusual models that are right give no warning. */
 static const char *const harmless[] = {
     "simulation: {step: 0, tolerance: 1e-6}\n",
     "simulation: {tolerance: 1e-6}\n",
@@ -1284,7 +1284,7 @@ static void every_error_has_its_place(void **state)
   assert_int_equal(wrong, 0);
 }
 
-static void odd_things_are_warned_of(void **state)
+static void suspicious_models_are_warned_of(void **state)
 {
   ga_context *ctx = rig_open_context();
   int wrong = 0;
@@ -1659,10 +1659,10 @@ static void check_references(ga__tree *tree, ga__tree *definitions)
 /* JSON is YAML: the schema is read as a model would be. */
 static void schema_is_json(void **state)
 {
-  static const char *const keys[] = {"galpha",     "parameters", "include", "repeat",   "bodies",
-                                     "markers",    "joints",     "drives",  "rollings", "constraints",
-                                     "forces",     "functions",  "sensors", "guesses",  "blocks",
-                                     "simulation", "gravity",    "form"};
+  static const char *const keys[] = {"galpha",      "parameters", "include",   "repeat",   "bodies",
+                                     "markers",     "joints",     "drives",    "rollings", "sliders",
+                                     "constraints", "forces",     "functions", "sensors",  "guesses",
+                                     "blocks",      "simulation", "gravity",   "form"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};
@@ -1744,7 +1744,7 @@ static void starts_are_read(void **state)
   rig_close_context(&ctx);
 }
 
-/* ---- Want of memory ---- */
+/* ---- Lack of memory ---- */
 
 static void memory_may_end_anywhere(void **state)
 {
@@ -1790,7 +1790,7 @@ int main(void)
       cmocka_unit_test(settings_are_checked),
       cmocka_unit_test(steps_are_chosen),
       cmocka_unit_test(every_error_has_its_place),
-      cmocka_unit_test(odd_things_are_warned_of),
+      cmocka_unit_test(suspicious_models_are_warned_of),
       cmocka_unit_test(all_errors_come_at_once),
       cmocka_unit_test(errors_do_not_hide_others),
       cmocka_unit_test(version_is_asked_for),

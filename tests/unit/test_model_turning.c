@@ -245,6 +245,41 @@ static void rotating_cantilever(void **state)
   }
 }
 
+/* A beam reduced to a modal body, with geometric stiffening, at its own accuracy: 12 normal modes. */
+static void rotating_modal_body(void **state)
+{
+  static const struct {
+    double W, r;
+    int form;
+  } CASE[] = {{1, 0, 0}, {6, 0, 1}, {12, 0, 2}, {12, 1, 0}, {3, 5, 1}};
+  (void)state;
+  for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+    bench b;
+    char text[1024];
+    double square[2];
+    const double W = CASE[i].W, r = CASE[i].r;
+    snprintf(
+        text, sizeof text,
+        "bodies:\n  hub: {type: rigid, mass: 1, inertia: [1, 1, 1], omega: [0, 0, %g]}\n"
+        "  b: {type: modal, interface: {root: 0, tip: 1}, modes: 12, position: [%g, 0, 0], beam: {length: 1, "
+        "elements: 24, section: numbers, mass_per_length: 1, stiffness: [1e9, 4e8, 4e8, 0.8, 1, 1], "
+        "rotary_inertia: [2e-9, 1e-9, 1e-9]}, omega: [0, 0, %g], velocity: [0, %g, 0]}\njoints:\n"
+        "  shaft: {type: revolute, a: ground, b: hub}\n  clamp: {type: fixed, a: rim, b: b.root}\n"
+        "markers:\n  rim: {body: hub, position: [%g, 0, 0]}\n"
+        "drives:\n  motor: {coordinate: shaft.angle, function: %g*t}\n",
+        W, r, W, W * r, r, W);
+    ritz(W, r, square);
+    bench_open(&b, FORM[CASE[i].form], text);
+    const ga_modes_info *info = find_modes(&b, 4, 0);
+    assert_int_equal(info->n_zero, 0);
+    for (int k = 0; k < 2; k++) {
+      assert_frequency(&b, 2 * k, sqrt(square[k] - W * W), 1.5e-3, "swinging modal body");
+      assert_frequency(&b, 2 * k + 1, sqrt(square[k]), 1.5e-3, "flapping modal body");
+    }
+    bench_close(&b);
+  }
+}
+
 /* ---- Closed forms ---- */
 
 /* A mass on two springs across each other that turn with a hub:
@@ -398,8 +433,12 @@ static void no_turning(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rotating_cantilever), cmocka_unit_test(coriolis), cmocka_unit_test(cone),
-      cmocka_unit_test(fixed_springs),       cmocka_unit_test(refusals), cmocka_unit_test(no_turning)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rotating_cantilever),
+                                     cmocka_unit_test(rotating_modal_body),
+                                     cmocka_unit_test(coriolis),
+                                     cmocka_unit_test(cone),
+                                     cmocka_unit_test(fixed_springs),
+                                     cmocka_unit_test(refusals),
+                                     cmocka_unit_test(no_turning)};
   return cmocka_run_group_tests_name("model: turning", tests, NULL, NULL);
 }

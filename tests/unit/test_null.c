@@ -157,6 +157,7 @@ static ga_shape shape_;
 static ga_recorder_opts recorder_opts_;
 static ga_rigid_def rigid_def_;
 static ga_rolling_def rolling_def_;
+static ga_slider_def slider_def_;
 static ga_constraint_def constraint_def_;
 static ga_scalar_def scalar_def_;
 static ga_beam_def beam_def_;
@@ -165,6 +166,7 @@ static ga_line_load_def line_load_def_;
 static ga_modal_def modal_def_;
 static ga_mesh mesh_;
 static ga_modal_body modal_body_; /* without modes */
+static ga_beam_mesh *beam_mesh_;  /* none */
 static ga_reduction_opts reduction_opts_;
 static ga_scheme scheme_;
 static ga_sensor_def sensor_def_;
@@ -231,6 +233,7 @@ static void set_defaults(void)
   recorder_opts_ = ga_recorder_defaults();
   rigid_def_ = ga_rigid_defaults();
   rolling_def_ = ga_rolling_defaults();
+  slider_def_ = ga_slider_defaults();
   constraint_def_ = ga_constraint_defaults();
   scalar_def_ = ga_scalar_defaults();
   beam_def_ = ga_beam_defaults();
@@ -629,14 +632,20 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_modal, (P(draft), P(&modal_def_))) \
   STATUS(ga_modal_body_create, (P(ctx), P(&mesh_), FINE(&reduction_opts_), P(&none.modal_body))) \
   STATUS(ga_modal_body_create_beam, (P(ctx), P(&beam_def_), 1, P(numbers), P(names), FINE(&reduction_opts_), P(&none.modal_body))) \
+  STATUS(ga_beam_mesh_create, (P(ctx), P(&beam_def_), 1, P(numbers), P(names), 0, P(&beam_mesh_))) \
+  VALUE(ga_beam_mesh_get, (P(beam_mesh_))) \
+  VOID(ga_beam_mesh_destroy, (P(&beam_mesh_))) \
+  STATUS(ga_machine_beam, (P(draft), P("x"), P(&beam_def_), FINE(&pose_), FINE(numbers))) \
   VOID(ga_modal_body_destroy, (P(&none.modal_body))) \
   VALUE(ga_modal_body_n_modes, (P(&modal_body_))) \
+  VALUE(ga_modal_body_is_stiffened, (P(&modal_body_))) \
   VALUE(ga_modal_body_frequency, (P(&modal_body_), 0)) \
   STATUS(ga_modal_body_inertia, (P(&modal_body_), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_add_marker, (P(draft), P(&marker_def_))) \
   STATUS(ga_machine_add_joint, (P(draft), P(&joint_def_))) \
   STATUS(ga_machine_add_drive, (P(draft), P(&drive_def_))) \
   STATUS(ga_machine_add_rolling, (P(draft), P(&rolling_def_))) \
+  STATUS(ga_machine_add_slider, (P(draft), P(&slider_def_))) \
   STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
   STATUS(ga_machine_add_spring, (P(draft), P(&spring_def_))) \
@@ -703,6 +712,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_model_gives_gravity, (P(model))) \
   VALUE(ga_model_title, (P(model))) \
   VALUE(ga_model_text, (P(model))) \
+  VALUE(ga_model_data, (P(model))) \
   STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
   STATUS(ga_model_write_file, (P(model), P("x"))) \
   STATUS(ga_run_stepper_opts, (FINE(ctx), FINE(&run_settings_), P(&run_stepper_))) \
@@ -722,6 +732,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_recorder_time, (P(rec))) \
   STATUS(ga_recorder_checkpoint, (P(rec), 0.5, P(numbers), 1)) \
   STATUS(ga_recorder_finish, (P(rec), GA_RUN_FINISHED, FINE("x"))) \
+  STATUS(ga_mesh_write, (P(ctx), P(&mesh_), P("/nowhere/x"))) \
   STATUS(ga_state_space_write, (P(ctx), P(&no_space), GA_LINEAR_CSV, P("/nowhere/x"))) \
   VOID(ga_recorder_destroy, (P(&none.recorder))) \
   VALUE(ga_result_library, (FINE(text), sizeof text)) \
@@ -813,6 +824,7 @@ static ga_control_block *new_block(void)
   X(ga_joint_defaults) \
   X(ga_drive_defaults) \
   X(ga_rolling_defaults) \
+  X(ga_slider_defaults) \
   X(ga_constraint_defaults) \
   X(ga_spring_defaults) \
   X(ga_actuator_defaults) \

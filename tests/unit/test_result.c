@@ -398,9 +398,9 @@ static void write_zeros(const char *path)
   assert_int_equal(fclose(file), 0);
 }
 
-/* A run killed before its first page, which comes last, leaves zeros: written over where the name says that
- * it is ours. */
-static void begun_and_never_finished(void **state)
+/* A run killed before the first page, which is written last, leaves zeros. The file is replaced if its name
+ * ends in .part. */
+static void files_without_a_first_page_are_replaced(void **state)
 {
   char path[256];
   rig *r = rig_open(2);
@@ -632,8 +632,8 @@ static void damaged_records_are_named(void **state)
   rig_close(r);
 }
 
-/* What others do to a file that is being written. */
-static void files_that_are_taken_away(void **state)
+/* Another process changes a file that is being written. */
+static void files_changed_by_others_are_reported(void **state)
 {
   static const struct {
     const char *words;
@@ -748,7 +748,7 @@ static herr_t count_prints(hid_t stack, void *user)
   return 0;
 }
 
-static void hdf5_keeps_quiet(void **state)
+static void hdf5_prints_nothing(void **state)
 {
   H5E_auto2_t print = NULL;
   void *user = NULL;
@@ -946,15 +946,15 @@ int main(void)
       cmocka_unit_test(a_broken_checkpoint),
       cmocka_unit_test(appended_to_other_signals),
       cmocka_unit_test(options_out_of_range),
-      cmocka_unit_test(begun_and_never_finished),
+      cmocka_unit_test(files_without_a_first_page_are_replaced),
       cmocka_unit_test(paths_that_cannot_be),
       cmocka_unit_test(folder_without_permission),
       cmocka_unit_test(files_that_are_no_results),
       cmocka_unit_test(files_that_are_damaged),
       cmocka_unit_test(damaged_records_are_named),
-      cmocka_unit_test(files_that_are_taken_away),
+      cmocka_unit_test(files_changed_by_others_are_reported),
       cmocka_unit_test(times_and_states_refused),
-      cmocka_unit_test(hdf5_keeps_quiet),
+      cmocka_unit_test(hdf5_prints_nothing),
       cmocka_unit_test(memory_stays_flat),
       cmocka_unit_test(csv_of_some_signals),
       cmocka_unit_test(csv_has_every_digit),

@@ -285,7 +285,9 @@ static void rounding_is_no_signal(void **state)
 {
   static const made m[] = {{"a.force", "N", 5, 1e-13, 0, 1, 5}, /* the digits of its value */
                            {"b.mx", "N*m", 0, 1e-20, 1e-22, 1, 1e-6},
-                           {"c.acc", "rad/s^2", 0, 2e-12, 5e-13, 1, 1e-6}};
+                           {"c.acc", "rad/s^2", 0, 2e-12, 5e-13, 1, 1e-6},
+                           {"rod.wx", "rad/s", 0, 3, 1e-6, 0, 6},
+                           {"rod.wz", "rad/s", 0, 2e-15, 2e-17, 1, 6}}; /* the same in both runs, mostly */
   (void)state;
   check_scales(m, sizeof m / sizeof *m);
 }
