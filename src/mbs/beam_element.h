@@ -46,7 +46,7 @@ typedef struct ga__beam_strain {
 
 enum { GA__BEAM_TOO_BENT = 1 };
 
-/* 0; GA__BEAM_TOO_BENT: one end is turned by more than can be told from a turn the other way round. */
+/* 0; GA__BEAM_TOO_BENT: one end is turned by so much that the sense of the turn is not known. */
 int ga__beam_strain_at(ga__beam_strain *s, const ga__beam_element *e, const ga__kin *a, const ga__kin *b);
 
 /* Sets P, which ga__beam_tangent(), ga__beam_rate_by_q() and ga__beam_add_product() need. */

@@ -244,11 +244,14 @@ static void add_rows(const ga__eval *e, const modal *u, double scale, const doub
   add_scaled(u->body->n, to + eta->v, scale, modes);
 }
 
+/* [s²] In an assembly bodies are moved, and not deformed unless loops close in no other way. */
+#define STAYS 1e4
+
 /* While a machine is assembled, what is moved least: amplitudes count by their stiffness too, so that bodies
  * are not bent where they can be moved. */
 static double extra_mass(const ga__eval *e, const modal *u, int a)
 {
-  return e->b->stage == GA__STAGE_MACHINE ? 0.0 : u->body->mass * u->body->lambda[a];
+  return e->b->stage == GA__STAGE_MACHINE ? 0.0 : STAYS * u->body->mass * u->body->lambda[a];
 }
 
 static int mass(const ga__eval *e, const ga__element *el, double *out)
