@@ -195,7 +195,7 @@ static ga_status check_bend(ga_machine *m, int part, const beam *u, double bend,
                       {ceil(fmax(all / (LARGEST_BEND / 3), u->n * bend / (LARGEST_BEND / 3))), NULL})});
 }
 
-/* d₀ of an element between two positions of a beam along points. */
+/* d₀ of an element between two positions of a beam along points; its twin axes. */
 static ga_status set_reference(ga_machine *m, int part, beam *u, int i)
 {
   const ga_beam_def *d = m->part[part].def;
@@ -204,6 +204,10 @@ static ga_status set_reference(ga_machine *m, int part, beam *u, int i)
   section_pose(d, u, u->length, end, last, &all);
   const ga_status status = check_bend(m, part, u, turn[1] - turn[0], all);
   if (!status && d->points) ga__beam_relative(u->element[i].d0, x[0], R[0], x[1], R[1]);
+  for (int k = 0; k < 2; k++) {
+    const double axis[3] = {R[0][1 + k], R[0][4 + k], R[0][7 + k]};
+    ga__mat3_tmul_vec(u->element[i].twin[k], R[1], axis);
+  }
   return status;
 }
 
@@ -215,8 +219,10 @@ static ga_status divide(ga_machine *m, int part, beam *u)
   if (!status) status = take_arrays(m, u);
   for (int i = 0; !status && i < u->n; i++) {
     const double L = u->s[i + 1] - u->s[i];
-    u->element[i] = (ga__beam_element){
-        &u->section, L, {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
+    u->element[i] =
+        (ga__beam_element){.section = &u->section,
+                           .L = L,
+                           .d0 = {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
     status = set_reference(m, part, u, i);
   }
   return status;

@@ -31,8 +31,9 @@ typedef struct ga__beam_section {
 
 typedef struct ga__beam_element {
   const ga__beam_section *section;
-  double L;     /* [m] */
-  double d0[6]; /* in the reference */
+  double L;          /* [m] */
+  double d0[6];      /* in the reference */
+  double twin[2][3]; /* axes y, z of a in those of b, in the reference */
 } ga__beam_element;
 
 /* The element at two poses. Matrices row-major; columns of P are small twists of a, then b, in space. */
@@ -108,6 +109,14 @@ void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, d
                             double shift_v, double T[144]);
 void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144]);
 double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e); /* [J] likewise */
+/* The same of stretch and twist, which they include (beam_waves.c). */
+void ga__beam_wave_inertia(const ga__beam_axis *x, const ga__beam_element *e, int with_vdot, int with_v,
+                           double w[12]);
+void ga__beam_add_wave_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, double shift_vdot,
+                                 double shift_v, double T[144]);
+void ga__beam_add_wave_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144]);
+double ga__beam_wave_kinetic(const ga__beam_axis *x, const ga__beam_element *e);
+
 /* w[12] += what a load per length, fa at a to fb at b in space, does to nodes. T (may be NULL): the
  * derivative by q where the load is held. */
 void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const double fa[3], const double fb[3],

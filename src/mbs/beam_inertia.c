@@ -5,9 +5,10 @@
  *   p = m L W A,   W = ∫ N Nᵀ dξ = [1/3 1/6 1/12; 1/6 1/3 1/12; 1/12 1/12 1/30]
  *   fa = p₁, fb = p₂, moment at i: sᵢ × p₃,   q'' = Σ ω'ᵢ × sᵢ + ωᵢ × (ωᵢ × sᵢ)
  *
- * Half of the mass is lumped to each node by body.c: W less ½ on its first diagonal entries is left. Rotary
- * inertia is lumped, and so is what a centre of mass off the axis adds: with r from the node to it and
- * μ = m L/2, F = μ (ω' × r + ω × (ω × r)), T = μ r × x''. */
+ * Half of the mass is lumped to each node by body.c: W less ½ on its first diagonal entries is left. What
+ * waves of stretch and twist need besides is in beam_waves.c. Rotary inertia is lumped otherwise, and so is
+ * what a centre of mass off the axis adds: with r from the node to it and μ = m L/2, F = μ (ω' × r + ω × (ω ×
+ * r)), T = μ r × x''. */
 #include "mbs/beam_element.h"
 
 #include "lie/mat3.h"
@@ -98,6 +99,7 @@ void ga__beam_inertia(const ga__beam_axis *x, const ga__beam_element *e, int wit
     double p[3][3];
     axis_forces(x, e, with_vdot, with_v, p);
     add_axis(x, p, w);
+    ga__beam_wave_inertia(x, e, with_vdot, with_v, w);
   }
   if (is_off_axis(e->section)) add_off_axis(x, e, with_vdot, with_v, w);
 }
@@ -199,7 +201,10 @@ void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, d
                             double shift_v, double T[144])
 {
   const double mu = 0.5 * e->section->mass * e->L;
-  if (!e->section->plain) add_axis_d(x, e, shift_vdot, shift_v, T);
+  if (!e->section->plain) {
+    add_axis_d(x, e, shift_vdot, shift_v, T);
+    ga__beam_add_wave_inertia_d(x, e, shift_vdot, shift_v, T);
+  }
   for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
     double r[3], Z[9];
     centre_arm(r, e->section, x->node[i]);
@@ -213,7 +218,10 @@ void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, d
 void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144])
 {
   const double mu = 0.5 * e->section->mass * e->L;
-  if (!e->section->plain) add_axis_q(x, e, T);
+  if (!e->section->plain) {
+    add_axis_q(x, e, T);
+    ga__beam_add_wave_inertia_q(x, e, T);
+  }
   for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
     double r[3], Z[9];
     centre_arm(r, e->section, x->node[i]);
@@ -242,7 +250,7 @@ double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e)
   }
   for (int i = 0; i < 3 && !e->section->plain; i++)
     for (int j = 0; j < 3; j++) energy += 0.5 * m * W[i][j] * ga__vec3_dot(u[i], u[j]);
-  return energy;
+  return e->section->plain ? energy : energy + ga__beam_wave_kinetic(x, e);
 }
 
 void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const double fa[3], const double fb[3],

@@ -100,7 +100,7 @@ static void rigid_motion_strains_nothing(void **state)
         odd_beam("beam", 1, round % 2 ? GA_BEAM_CONSTANT_STRAIN : GA_BEAM_ACCURATE, &random);
     ga__beam_section section;
     assert_int_equal(ga__beam_section_make(&d, &section).reason, GA_REASON_NONE);
-    const ga__beam_element e = {&section, 1.3, {1.3, 0, 0, 0.2, -0.3, 0.4}};
+    const ga__beam_element e = {.section = &section, .L = 1.3, .d0 = {1.3, 0, 0, 0.2, -0.3, 0.4}};
     ga__kin node[2], moved[2], g;
     ga__beam_strain s, t;
     double n[6], gradient[6], w[12] = {0}, sum[6] = {0}, moment[3];
@@ -150,7 +150,7 @@ static void mixed_iteration_has_order_two(void **state)
         odd_beam("beam", 1, round % 2 ? GA_BEAM_CONSTANT_STRAIN : GA_BEAM_ACCURATE, &random);
     ga__beam_section section;
     assert_int_equal(ga__beam_section_make(&d, &section).reason, GA_REASON_NONE);
-    const ga__beam_element e = {&section, 1.3, {1.3, 0, 0, 0.2, -0.3, 0.4}};
+    const ga__beam_element e = {.section = &section, .L = 1.3, .d0 = {1.3, 0, 0, 0.2, -0.3, 0.4}};
     double error[2][2], other[6], twist[12];
     ga__kin node[2], moved;
     ga__beam_strain s;

@@ -58,7 +58,8 @@ static void third_derivatives_are_right(void **state)
     const double h = 1e-3, L = 0.7;
     double u[12], T[144], most = 0;
     for (int i = 0; i < 6; i++) section.K[7 * i] = 5.0 + i, section.C[7 * i] = 1 / (5.0 + i);
-    const ga__beam_element e = {&section, L, {L, 0, 0, k < 2 ? 0 : 0.3, k < 2 ? 0 : -0.5, k < 2 ? 0 : 0.4}};
+    const ga__beam_element e = {
+        .section = &section, .L = L, .d0 = {L, 0, 0, k < 2 ? 0 : 0.3, k < 2 ? 0 : -0.5, k < 2 ? 0 : 0.4}};
     ga__kin ref[2];
     ga__beam_strain s;
     memset(ref, 0, sizeof ref);

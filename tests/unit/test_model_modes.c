@@ -102,7 +102,8 @@ static bench beam_open(const char *geometry, int elements, double bending, const
 }
 
 static const char CLAMP[] = "joints:\n  clamp: {type: fixed, a: ground, b: b}\n";
-static const char STRAIGHT[] = "from: [0, 0, 0], to: [1, 0, 0]";
+#define STRAIGHT_TEXT "from: [0, 0, 0], to: [1, 0, 0]"
+static const char STRAIGHT[] = STRAIGHT_TEXT;
 
 /* ω = β² √(EI), cos β cosh β = −1; bending about z is twice as fast. */
 static void cantilever(void **state)
@@ -116,6 +117,39 @@ static void cantilever(void **state)
     assert_int_equal(find_modes(&b, 5, dense)->n_zero, 0);
     for (int i = 0; i < 5; i++) assert_eigenvalue(&b, i, 0.0, expected[i] * sqrt(EI), 1e-4, "cantilever");
     bench_close(&b);
+  }
+}
+
+/* Waves of stretch and of twist, of a straight beam and of one that is twisted by 2 rad without load:
+ * ω = (2k − 1) π c/2 with order 4 in the length of elements. */
+static void waves_along_a_cantilever(void **state)
+{
+  static const char *const GEOMETRY[] = {STRAIGHT_TEXT,
+                                         "pose: {position: [0, 0, 0]}, length: 1, curvature: [2, 0, 0]"};
+  static const double SPEED[] = {10, 12}; /* √(EA/m), √(GJ/Jx) */
+  (void)state;
+  for (int twisted = 0; twisted < 2; twisted++) {
+    double error[2][4];
+    for (int level = 0; level < 2; level++) {
+      char text[1024];
+      snprintf(
+          text, sizeof text,
+          "galpha: 1\nbodies:\n  b: {type: beam, %s, elements: %d, section: numbers, mass_per_length: 1, "
+          "stiffness: [100, 1e9, 1e9, 0.288, 1e5, 1e5], rotary_inertia: [2e-3, 1e-3, 1e-3]}\n%s",
+          GEOMETRY[twisted], 5 << level, CLAMP);
+      bench b = bench_open(NULL, text);
+      find_modes(&b, 4, 0);
+      for (int i = 0; i < 4; i++) {
+        const double exact = (i / 2 ? 3 : 1) * 0.5 * PI * SPEED[i % 2];
+        error[level][i] = fabs(ga_modes_at(b.modes, i)->im / exact - 1);
+      }
+      bench_close(&b);
+    }
+    for (int i = 0; i < 4; i++) {
+      assert_true(error[1][i] < (i / 2 ? 2e-4 : 2e-6));
+      const double order = log2(error[0][i] / error[1][i]);
+      if (!(fabs(order - 4) < 0.1)) fail_msg("wave %d of a beam has order %.3f", i, order);
+    }
   }
 }
 
@@ -283,9 +317,14 @@ static void slopes(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever), cmocka_unit_test(twisted_cantilever),
-                                     cmocka_unit_test(free_beam),  cmocka_unit_test(tight_beam),
-                                     cmocka_unit_test(ring),       cmocka_unit_test(bicycle),
-                                     cmocka_unit_test(rhombus),    cmocka_unit_test(slopes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever),
+                                     cmocka_unit_test(waves_along_a_cantilever),
+                                     cmocka_unit_test(twisted_cantilever),
+                                     cmocka_unit_test(free_beam),
+                                     cmocka_unit_test(tight_beam),
+                                     cmocka_unit_test(ring),
+                                     cmocka_unit_test(bicycle),
+                                     cmocka_unit_test(rhombus),
+                                     cmocka_unit_test(slopes)};
   return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
 }
