@@ -410,6 +410,7 @@ static void small_bending_is_damped(void **state)
 /* Elements of no length, folded ones: forces stay finite and derivatives right. */
 static void elements_may_have_no_length(void **state)
 {
+  int judged = 0;
   (void)state;
   for (int round = 0; round < 8; round++) {
     rig_random random = rig_seed(round);
@@ -430,10 +431,14 @@ static void elements_may_have_no_length(void **state)
     const double lost = forces_at(at, spot.q, spot.v, f);
     assert_true(isfinite(lost) && lost >= 0);
     for (int i = 0; i < 3 * NODES; i++) assert_true(fabs(f[i]) < 1e6);
-    if (gap > 0 || round % 2 == 0)
-      assert_status(s.ctx, ga_system_check(ga_machine_system(s.m), &spot.p, 1e-6, &report), GA_OK);
+    if (gap > 0 || round % 2 == 0) {
+      const ga_status status = ga_system_check(ga_machine_system(s.m), &spot.p, 1e-6, &report);
+      if (report.n_unsure == 0) assert_status(s.ctx, status, GA_OK); /* else another element is at its kink */
+      judged += report.n_unsure == 0;
+    }
     shop_close(&s);
   }
+  assert_true(judged > 0);
 }
 
 /* ---- In time ---- */
