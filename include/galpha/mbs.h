@@ -490,17 +490,19 @@ GA_API ga_status ga_machine_add_beam(ga_machine *m, const ga_beam_def *def);
 
 /* ---- Cables -------------------------------------------------------------------------------------------- */
 
-/* A cable, rope or chain: it stretches and has mass, it pulls and never pushes, and it has no bending
- * stiffness (a cable with bending stiffness is a beam). Between its ends it is a line of mass points; it goes
- * slack and taut element by element. The position of a marker on it is x along the cable without tension,
- * from 0 to the length, y and z being 0; its axes are those of the ground, turned by its rotation. The cable
- * has a node at every marker. The marker "name.end" is created with it.
+/* A cable, rope or chain: it stretches and has mass, it pulls and never pushes. It may have bending
+ * stiffness, the same in all directions, straight without load and hinged at its ends; it has no torsion, and
+ * where it would have to push it becomes shorter (a beam does neither). Between its ends it is a line of mass
+ * points; it goes slack and taut element by element. The position of a marker on it is x along the cable
+ * without tension, from 0 to the length, y and z being 0; its axes are those of the ground, turned by its
+ * rotation. The cable has a node at every marker. The marker "name.end" is created with it.
  *
  * At the start it is straight from `from` to `to`; if it is longer than that, it hangs between them as a
  * cable does that cannot stretch. Or it goes through `points`, stretched evenly. Every marker on it, and the
  * cable itself for its first end, has as signals its motion, the force in the cable that the part at larger x
- * exerts on the part at smaller x, "fx", "fy", "fz" in ground axes, and its size, "tension". "strain_energy"
- * is that of the whole cable. */
+ * exerts on the part at smaller x, "fx", "fy", "fz" in ground axes, and its size, "tension"; with bending
+ * stiffness that force has a part across the cable, and its moment is "mx", "my", "mz", of size "moment".
+ * "strain_energy" is that of the whole cable. */
 typedef struct ga_cable_def { /* start from ga_cable_defaults() */
   const char *name;
   double from[3], to[3]; /* [m] its ends at the start; NaN (default): not given */
@@ -512,10 +514,11 @@ typedef struct ga_cable_def { /* start from ga_cable_defaults() */
   double stiffness;                /* [N] EA: tension by strain, > 0 */
   double mass_per_length;          /* [kg/m] without tension, > 0 */
   double diameter, young, density; /* [m], [Pa], [kg/m³]: a round section, instead of these two */
-  double damping;                  /* [s] Kelvin–Voigt, as of beams; it never makes the cable push */
-  ga_input load[3];                /* [N/m] along the whole length, ground axes */
-  double velocity[3];              /* [m/s] of its first end at the start */
-  double omega[3];                 /* [rad/s] at the start it turns as a rigid body, about its first end */
+  double bending_stiffness; /* [N m²] EI: moment by curvature, >= 0, for at least 2 elements; default 0 */
+  double damping;           /* [s] Kelvin–Voigt, as of beams; it never makes the cable push */
+  ga_input load[3];         /* [N/m] along the whole length, ground axes */
+  double velocity[3];       /* [m/s] of its first end at the start */
+  double omega[3];          /* [rad/s] at the start it turns as a rigid body, about its first end */
   ga_hold hold;
   double weight; /* as of rigid bodies */
 } ga_cable_def;

@@ -12,9 +12,12 @@
  *   (m L/12) [−1 1; 1 −1] more,
  *
  * the mean of masses lumped to nodes and of those of linear motion between them: the errors of both in the
- * speed of waves, of order two and of opposite signs, cancel. */
+ * speed of waves, of order two and of opposite signs, cancel.
+ *
+ * Bending stiffness, where there is any, adds a force to N t (cable_bend.c). */
 #include "mbs/cable.h"
 #include "mbs/along.h"
+#include "mbs/cable_bend.h"
 #include "mbs/channel.h"
 #include "mbs/curve.h"
 #include "mbs/element.h"
@@ -31,6 +34,7 @@ typedef struct cable {
   double damping; /* [s] */
   double *s;      /* [n + 1] where nodes are along it */
   int *pair;      /* [4 n] aa, ab, ba, bb */
+  ga__bending bending;
   ga__line_loads loads;
 } cable;
 
@@ -38,6 +42,11 @@ static const cable *cable_of(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
   return el ? el->data : NULL;
+}
+
+static int bends(const cable *u)
+{
+  return u->bending.EI > 0;
 }
 
 static double length_of(const cable *u, int i)
@@ -114,6 +123,8 @@ ga__beam_fault ga__cable_make(const ga_cable_def *d, ga__cable_line *out)
     return out_of_range("to", d->to[0], "m", "another point than from, or length be given");
   if (!(out->length > 0)) return out_of_range("length", out->length, "m", "> 0");
   if (d->elements < 1) return out_of_range("elements", d->elements, NULL, "at least 1");
+  if (d->elements < 2 && d->bending_stiffness > 0)
+    return out_of_range("elements", d->elements, NULL, "at least 2 for bending_stiffness");
   return make_section(d, out);
 }
 
@@ -153,16 +164,47 @@ static void follow_points(const ga_cable_def *d, const cable *u, double *x)
   }
 }
 
+static double distance_of(const ga_cable_def *d)
+{
+  const double chord[3] = {d->to[0] - d->from[0], d->to[1] - d->from[1], d->to[2] - d->from[2]};
+  return sqrt(ga__vec3_dot(chord, chord));
+}
+
+/* Places on a longer catenary, such that elements are as long as weight stretches them on average. Chords of
+ * the cable's own curve are shorter than it: all elements would be slack, only bending would hold them, and
+ * the search for an equilibrium would begin far from it. s[n + 1]: work space. */
+static void stretch_hanging(const ga_cable_def *d, const double gravity[3], const cable *u, double *s,
+                            double *x)
+{
+  const double weight = u->line.mass * u->line.length * sqrt(ga__vec3_dot(gravity, gravity));
+  const double stretch = 1 + fmin(0.1, 0.5 * weight / u->line.EA);
+  memcpy(s, u->s, ((size_t)u->n + 1) * sizeof *s);
+  for (int round = 0; round < 3; round++) {
+    double before = 0;
+    for (int i = 0; i < u->n; i++) {
+      double chord[3];
+      for (int k = 0; k < 3; k++) chord[k] = x[3 * i + 3 + k] - x[3 * i + k];
+      const double size = sqrt(ga__vec3_dot(chord, chord)), wanted = stretch * length_of(u, i);
+      const double along = (s[i + 1] - before) * (size > 0.8 * wanted ? wanted / size : 1); /* no folds */
+      before = s[i + 1];
+      s[i + 1] = s[i] + along;
+    }
+    ga__cable_hang(d->from, d->to, gravity, s, u->n, x);
+  }
+}
+
 static ga_status add_nodes(ga_machine *m, ga__mbs_model *b, int part, cable *u)
 {
   const ga_cable_def *d = m->part[part].def;
-  double *x = ga__alloc(m->ctx, 3 * ((size_t)u->n + 1), sizeof *x);
+  double *x = ga__alloc(m->ctx, 4 * ((size_t)u->n + 1), sizeof *x), *s = x ? x + 3 * (u->n + 1) : NULL;
   if (!x) return ga__no_memory(m->ctx, "a cable");
   ga_status status = GA_OK;
   if (d->points)
     follow_points(d, u, x);
   else
     ga__cable_hang(d->from, d->to, m->opts.gravity, u->s, u->n, x);
+  if (!d->points && d->bending_stiffness > 0 && u->line.length > distance_of(d))
+    stretch_hanging(d, m->opts.gravity, u, s, x);
   if (!status) status = ga__list_reserve(m->ctx, &b->node, u->n + 1);
   for (int i = 0; i <= u->n && !status; i++) status = add_node(m, b, part, u, i, x + 3 * i);
   ga__free(m->ctx, x);
@@ -182,6 +224,9 @@ static ga_status create_nodes(ga_machine *m, ga__mbs_model *b, int part)
   u->pair = ga__alloc(m->ctx, 4 * (size_t)u->n, sizeof *u->pair);
   if (!u->pair) return ga__no_memory(m->ctx, "a cable");
   status = add_nodes(m, b, part, u);
+  if (!status)
+    status = ga__bending_create(m->ctx, d->bending_stiffness, d->damping, u->first, u->n, u->s, u->pair,
+                                &u->bending);
   ga__marker *own = status ? NULL : ga__list_add(m->ctx, &b->marker);
   if (!own) return status ? status : GA_ERR_MEMORY;
   own->node = u->first;
@@ -209,6 +254,7 @@ static void release(ga_context *ctx, ga__element *el)
   ga__line_loads_free(ctx, &u->loads);
   ga__free(ctx, u->s);
   ga__free(ctx, u->pair);
+  ga__free(ctx, u->bending.far);
 }
 
 /* A marker is at a node; a cable has no rotation of sections. */
@@ -232,7 +278,8 @@ static ga_status place(ga_machine *m, ga__mbs_model *b, int part, const ga_pose 
 static ga_status want(ga__mbs_model *b, ga__element *el)
 {
   const cable *u = el->data;
-  const ga_status status = ga__along_want(b, u->first, u->n);
+  ga_status status = ga__along_want(b, u->first, u->n);
+  if (!status && bends(u)) status = ga__bending_want(b, &u->bending);
   return status ? status : ga__line_loads_want(b, &u->loads);
 }
 
@@ -240,6 +287,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 {
   cable *u = el->data;
   ga__along_bind(b, u->first, u->n, u->pair);
+  if (bends(u)) ga__bending_bind(b, &u->bending);
   return ga__line_loads_bind(b, &u->loads);
 }
 
@@ -313,6 +361,13 @@ static int mass(const ga__eval *e, const ga__element *el, double *out)
   return 0;
 }
 
+/* The force in an element, of its second node on its first: N t, and what bending adds. */
+static void pull(const ga__eval *e, const cable *u, int i, const stretch *s, double F[3])
+{
+  for (int k = 0; k < 3; k++) F[k] = s->N * s->t[k];
+  if (bends(u)) ga__bending_force(e, &u->bending, i, 0, F);
+}
+
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const cable *u = el->data;
@@ -321,12 +376,14 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   for (int i = 0; i < u->n && !status; i++) {
     stretch s;
     double *at[2] = {force_of(e, u, i, f), force_of(e, u, i + 1, f)};
+    double F[3];
     stretch_at(&s, u, i, &e->kin[u->first + i]);
+    pull(e, u, i, &s, F);
     ga__line_loads_sum(&u->loads, value, i, sum);
     for (int k = 0; k < 3; k++) {
       const double half = 0.5 * length_of(u, i) * sum[k];
-      at[0][k] += s.N * s.t[k] + half;
-      at[1][k] -= s.N * s.t[k] - half;
+      at[0][k] += F[k] + half;
+      at[1][k] -= F[k] - half;
     }
   }
   return status;
@@ -372,6 +429,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
       add_tiles(e, u, i, 1, K, J->Q);
     }
   }
+  if (forces && bends(u)) ga__bending_jacobian(e, &u->bending, J);
   if (forces && J->want & GA_WANT_D) add_load_ports(e, u, J->D);
   return 0;
 }
@@ -474,6 +532,12 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
       out->in += 0.5 * L * sum[k] * (a[0].w[k] + a[1].w[k]);
     }
   }
+  if (bends(u)) {
+    double stored, lost;
+    ga__bending_energy(e, &u->bending, &stored, &lost);
+    out->potential += stored;
+    out->lost += lost;
+  }
   return 0;
 }
 
@@ -506,8 +570,27 @@ static size_t scratch(const ga__element *el)
 
 static const struct {
   const char *name, *unit;
-} NODE_SIGNAL[] = {{"tension", "N"}, {"fx", "N"}, {"fy", "N"}, {"fz", "N"}};
-enum { N_NODE_SIGNALS = sizeof NODE_SIGNAL / sizeof *NODE_SIGNAL };
+} NODE_SIGNAL[] = {{"tension", "N"},  {"fx", "N"},   {"fy", "N"},   {"fz", "N"},
+                   {"moment", "N*m"}, {"mx", "N*m"}, {"my", "N*m"}, {"mz", "N*m"}};
+enum { N_FORCE_SIGNALS = 4, N_NODE_SIGNALS = sizeof NODE_SIGNAL / sizeof *NODE_SIGNAL };
+
+/* Signals of each node: moments only where there is bending stiffness. */
+static int signals_of_node(const ga_cable_def *d)
+{
+  return d->bending_stiffness > 0 ? N_NODE_SIGNALS : N_FORCE_SIGNALS;
+}
+
+/* A signal of a node by the number of its value. */
+typedef struct node_value {
+  int node, moment; /* 1: of the moment, 0: of the force */
+  int axis;         /* −1: its size */
+} node_value;
+
+static node_value node_value_of(const cable *u, int i)
+{
+  const int count = bends(u) ? N_NODE_SIGNALS : N_FORCE_SIGNALS, which = (i - 1) % count;
+  return (node_value){(i - 1) / count, which / N_FORCE_SIGNALS, which % N_FORCE_SIGNALS - 1};
+}
 
 /* Force in the cable at a node, ground axes, of the following piece on the preceding one. It differs from N
  * in the middle of the element by inertia, weight and loads of half an element. */
@@ -521,11 +604,12 @@ static int force_at(const ga__eval *e, const cable *u, int node, double F[3])
   stretch s;
   const int status = ga__line_loads_values(e, &u->loads, value);
   stretch_at(&s, u, i, a);
+  pull(e, u, i, &s, F);
   if (!status) ga__line_loads_sum(&u->loads, value, i, sum);
   for (int k = 0; k < 3 && !status; k++) {
     const double needed = half * (u->line.mass * (a[end].acc[k] - load * g[k]) - sum[k]) +
                           coupling_of(u, i) * (a[1 - end].acc[k] - a[end].acc[k]);
-    F[k] = s.N * s.t[k] + (end ? needed : -needed);
+    F[k] += end ? needed : -needed;
   }
   return status;
 }
@@ -538,6 +622,19 @@ static int stored_energy(const ga__eval *e, const cable *u, double *value)
     stretch_at(&s, u, i, &e->kin[u->first + i]);
     *value += 0.5 * s.elastic * fmax(0, s.l - length_of(u, i));
   }
+  if (bends(u)) {
+    double stored, lost;
+    ga__bending_energy(e, &u->bending, &stored, &lost);
+    *value += stored;
+  }
+  return 0;
+}
+
+/* The force or the moment at a node. */
+static int vector_at(const ga__eval *e, const cable *u, node_value which, double F[3])
+{
+  if (!which.moment) return force_at(e, u, which.node, F);
+  ga__bending_moment(e, &u->bending, which.node, F);
   return 0;
 }
 
@@ -547,67 +644,128 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   const cable *u = el->data;
   double F[3] = {NAN, NAN, NAN};
   if (i == 0) return stored_energy(e, u, value);
-  const int which = (i - 1) % N_NODE_SIGNALS, status = force_at(e, u, (i - 1) / N_NODE_SIGNALS, F);
-  *value = which > 0 ? F[which - 1] : sqrt(ga__vec3_dot(F, F));
+  const node_value which = node_value_of(u, i);
+  const int status = vector_at(e, u, which, F);
+  *value = which.axis >= 0 ? F[which.axis] : sqrt(ga__vec3_dot(F, F));
   return status;
 }
 
 /* ---- Derivatives of signals, for feedback ---- */
 
-/* The energy depends on all nodes; a force on the nodes of its element, and on loads there. */
+/* The nodes that a value depends on: all for the energy; for a force those of its element, with bending also
+ * the next ones; for a moment the neighbours, none at the ends. */
+static int nodes_of_value(const cable *u, int i, int *first)
+{
+  int end;
+  *first = 0;
+  if (i == 0) return u->n + 1;
+  const node_value which = node_value_of(u, i);
+  const int at = which.moment ? which.node - 1 : ga__along_element(u->n, which.node, &end);
+  if (which.moment && (at < 0 || at + 2 > u->n)) return 0;
+  const int before = !which.moment && bends(u) && at > 0,
+            after = which.moment || (bends(u) && at + 2 <= u->n);
+  *first = at - before;
+  return before + 2 + after;
+}
+
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
 {
   const cable *u = el->data;
-  int end;
-  const int at = i == 0 ? 0 : ga__along_element(u->n, (i - 1) / N_NODE_SIGNALS, &end);
-  const int n = ga__along_columns(b, u->first + at, i == 0 ? u->n + 1 : 2, 3, column, room);
-  return i == 0 ? n : ga__line_loads_columns(b, &u->loads, at, column, n, room);
+  int end, first;
+  const int nodes = nodes_of_value(u, i, &first),
+            n = ga__along_columns(b, u->first + first, nodes, 3, column, room);
+  if (i == 0 || node_value_of(u, i).moment) return n;
+  const int at = ga__along_element(u->n, node_value_of(u, i).node, &end);
+  return ga__line_loads_columns(b, &u->loads, at, column, n, room);
 }
 
-static void energy_slopes(const ga__eval *e, const cable *u, double *d, double *dq)
+static void energy_slopes(const ga__eval *e, const cable *u, double *dq)
 {
-  memset(d, 0, 3 * ((size_t)u->n + 1) * sizeof *d);
-  memset(dq, 0, 3 * ((size_t)u->n + 1) * sizeof *dq);
   for (int i = 0; i < u->n; i++) {
     stretch s;
+    double F[3];
     stretch_at(&s, u, i, &e->kin[u->first + i]);
+    for (int c = 0; c < 3; c++) F[c] = s.elastic * s.t[c];
+    if (bends(u)) ga__bending_force(e, &u->bending, i, 1, F);
     for (int c = 0; c < 3; c++) {
-      dq[3 * i + c] -= s.elastic * s.t[c];
-      dq[3 * i + 3 + c] += s.elastic * s.t[c];
+      dq[3 * i + c] -= F[c];
+      dq[3 * i + 3 + c] += F[c];
     }
   }
 }
 
-/* row · δF of force_at(), row along an axis, or along F itself for its size. */
+/* out[k + 1] += scale · row · K, out[k] −= it: K by the vector along the element from node k to k + 1. */
+static void add_row(double *out, int k, double scale, const double row[3], const double K[9])
+{
+  for (int c = 0; c < 3; c++) {
+    const double by = scale * (row[0] * K[c] + row[1] * K[3 + c] + row[2] * K[6 + c]);
+    out[3 * k + c] -= by;
+    out[3 * k + 3 + c] += by;
+  }
+}
+
+/* row · δM, by nodes node − 1 to node + 1. */
+static void moment_slopes(const ga__eval *e, const cable *u, int node, double shift_v, const double row[3],
+                          double *d, double *dq)
+{
+  double by_d[18], by_rate[18];
+  if (node < 1 || node >= u->n) return;
+  ga__bending_moment_slopes(e, &u->bending, node, by_d, by_rate);
+  for (int k = 0; k < 2; k++) {
+    add_row(d, k, shift_v, row, by_rate + 9 * k);
+    add_row(dq, k, 1, row, by_d + 9 * k);
+  }
+}
+
+/* row · δF of force_at(), by nodes from `first` on. */
+static void force_slopes(const ga__eval *e, const cable *u, int node, int first, double shift_v,
+                         double shift_vdot, const double row[3], double *d, double *dq)
+{
+  int end;
+  const int at = ga__along_element(u->n, node, &end);
+  const double sign = end ? 1 : -1, half = 0.5 * length_of(u, at);
+  double K[9], C[9];
+  stretch s;
+  stretch_at(&s, u, at, &e->kin[u->first + at]);
+  stiffness_of(&s, K);
+  damping_of(&s, C);
+  add_row(d, at - first, shift_v, row, C);
+  add_row(dq, at - first, 1, row, K);
+  for (int k = 0; k < 2; k++) {
+    const double mass = k == end ? half * u->line.mass - coupling_of(u, at) : coupling_of(u, at);
+    for (int c = 0; c < 3; c++) d[3 * (at - first + k) + c] += shift_vdot * sign * mass * row[c];
+  }
+  if (!bends(u)) return;
+  double by_d[27], by_rate[27];
+  ga__bending_slopes(e, &u->bending, at, by_d, by_rate);
+  for (int k = 0; k < 3; k++) {
+    if (at - 1 + k < 0 || at - 1 + k >= u->n) continue;
+    add_row(d, at - 1 + k - first, shift_v, row, by_rate + 9 * k);
+    add_row(dq, at - 1 + k - first, 1, row, by_d + 9 * k);
+  }
+}
+
+/* row: along an axis, or along the vector itself for its size. */
 static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
                         double *d, double *dq)
 {
   const cable *u = el->data;
-  const int node = (i - 1) / N_NODE_SIGNALS, which = (i - 1) % N_NODE_SIGNALS;
-  int end, n = 6;
-  const int at = i == 0 ? 0 : ga__along_element(u->n, node, &end);
-  double F[3], row[3], K[9], C[9];
-  stretch s;
-  if (i == 0) return energy_slopes(e, u, d, dq), 0;
-  const int status = force_at(e, u, node, F);
+  double F[3], row[3];
+  int first, end, n = 3 * nodes_of_value(u, i, &first);
+  memset(d, 0, (size_t)n * sizeof *d);
+  memset(dq, 0, (size_t)n * sizeof *dq);
+  if (i == 0) return energy_slopes(e, u, dq), 0;
+  const node_value which = node_value_of(u, i);
+  const int status = vector_at(e, u, which, F);
   if (status) return status;
-  const double size = sqrt(ga__vec3_dot(F, F)), sign = end ? 1 : -1, half = 0.5 * length_of(u, at);
-  for (int c = 0; c < 3; c++) row[c] = which > 0 ? c == which - 1 : size > 0 ? F[c] / size : 0;
-  stretch_at(&s, u, at, &e->kin[u->first + at]);
-  stiffness_of(&s, K);
-  damping_of(&s, C);
-  for (int k = 0; k < 2; k++) {
-    const double mass = k == end ? half * u->line.mass - coupling_of(u, at) : coupling_of(u, at);
-    for (int c = 0; c < 3; c++) {
-      double by_x = 0, by_v = 0;
-      for (int r = 0; r < 3; r++) by_x += row[r] * K[3 * r + c], by_v += row[r] * C[3 * r + c];
-      d[3 * k + c] = (k ? 1 : -1) * shift_v * by_v + shift_vdot * sign * mass * row[c];
-      dq[3 * k + c] = (k ? 1 : -1) * by_x;
-    }
-  }
+  const double size = sqrt(ga__vec3_dot(F, F));
+  for (int c = 0; c < 3; c++) row[c] = which.axis >= 0 ? c == which.axis : size > 0 ? F[c] / size : 0;
+  if (which.moment) return moment_slopes(e, u, which.node, shift_v, row, d, dq), 0;
+  force_slopes(e, u, which.node, first, shift_v, shift_vdot, row, d, dq);
+  const int at = ga__along_element(u->n, which.node, &end);
   for (int j = 0; j < 6 * u->loads.n; j++) {
     if (!ga__line_load_feeds(&u->loads.at[j / 6], j % 6, at)) continue;
-    d[n] = -sign * half * row[j % 6]; /* loads on cables have no moments */
+    d[n] = (end ? -0.5 : 0.5) * length_of(u, at) * row[j % 6]; /* loads on cables have no moments */
     dq[n++] = 0;
   }
   return 0;
@@ -615,20 +773,19 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
 
 static int n_node_signals(const ga__mbs_model *b, int part)
 {
-  (void)b, (void)part;
-  return N_NODE_SIGNALS;
+  return signals_of_node(b->m->part[part].def);
 }
 
 static void node_signal(const ga__mbs_model *b, int part, int node, int i, ga__signal_def *out)
 {
-  const int number = 1 + N_NODE_SIGNALS * (node - b->part_node[part]) + i;
+  const int number = 1 + signals_of_node(b->m->part[part].def) * (node - b->part_node[part]) + i;
   ga__signal_set(out, NODE_SIGNAL[i].name, NODE_SIGNAL[i].unit, GA__PROBE_ELEMENT, number);
   out->probe.owner = part;
 }
 
 static int n_signals(const ga__mbs_model *b, int part)
 {
-  return ga__n_point_signals(b, part) + N_NODE_SIGNALS + 1;
+  return ga__n_point_signals(b, part) + n_node_signals(b, part) + 1;
 }
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
@@ -636,7 +793,7 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
   const int more = i - ga__n_point_signals(b, part);
   if (more < 0) {
     ga__frame_signal(b, part, i, out);
-  } else if (more < N_NODE_SIGNALS) {
+  } else if (more < n_node_signals(b, part)) {
     node_signal(b, part, b->part_node[part], more, out);
   } else {
     ga__signal_set(out, "strain_energy", "J", GA__PROBE_ELEMENT, 0);

@@ -291,6 +291,10 @@ static const ga__field cable_fields[] = {
     {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N", .about = "EA, tension per strain, > 0"},
     {ONE(mass_per_length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m",
      .about = "mass per length without tension, > 0"},
+    {ONE(bending_stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N*m^2",
+     .about =
+         "EI, moment per curvature, for at least 2 elements; it does not follow from diameter and young, "
+         "as that of a rope of many wires is far below that of a solid rod"},
     {ONE(diameter), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
      .about =
          "diameter of a round section; with young and density, instead of stiffness and mass_per_length"},
@@ -298,7 +302,7 @@ static const ga__field cable_fields[] = {
     {ONE(density), .rule = GA__RULE_NOT_NEGATIVE, .unit = "kg/m^3", .about = "density, with diameter"},
     {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "Kelvin–Voigt damping: adds the tension damping · stiffness · strain rate; the cable still "
-              "never pushes"},
+              "never pushes; of bending likewise"},
     {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m",
      .about = "force per length on the whole cable, ground axes"},
     {MANY(velocity, 3), .rule = GA__RULE_NUMBER, .unit = "m/s", .about = "initial velocity of the first end"},
@@ -1190,8 +1194,8 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                         .element = &ga__cable_type,
                         .section = "bodies",
                         .type = "cable",
-                        .about = "a cable, rope or chain with mass and axial stiffness, without bending "
-                                 "stiffness. It never pushes. `name.end` is a marker at its end"},
+                        .about = "a cable, rope or chain with mass and axial stiffness, which never pushes, "
+                                 "with or without bending stiffness. `name.end` is a marker at its end"},
     [GA__PART_MODAL] = {.text = "modal body",
                         KIND(modal),
                         .element = &ga__modal_type,
