@@ -41,6 +41,8 @@ typedef union any_def {
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
+  ga_road_def road;
+  ga_tyre_def tyre;
   ga_sensor_def sensor;
 } any_def;
 
