@@ -278,6 +278,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MESH_FEW_MODES, "a mesh has fewer modes than are needed")                                      \
   X(GA_REASON_MESH_STIFFENING, "a stiffening matrix is not that of its load")                                \
   X(GA_REASON_MESH_DAMPING, "as many damping ratios as modes are needed")                                    \
+  X(GA_REASON_TYRE_FILE, "a property file of a tyre has another line than expected")                         \
+  X(GA_REASON_TYRE_FILE_LACKS, "a property file of a tyre lacks a coefficient")                              \
   X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
   X(GA_REASON_MESH_DATASET, "a dataset of a mesh is missing or wrong")                                       \
   X(GA_REASON_NO_STIFFENING, "there are no stiffening matrices")                                             \

@@ -479,6 +479,8 @@ static const ga__sentence SENTENCES[] = {
          "{1.4}",
          NULL},
     [GA_REASON_MESH_DAMPING] = {"{field} has {0.10} ratios, but {1.10} modes are kept", NULL},
+    [GA_REASON_TYRE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_TYRE_FILE_LACKS] = {"'{name}' does not give {detail}, and neither does the tyre", NULL},
     [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
     [GA_REASON_MESH_DATASET] = {"dataset '{name}': {detail}", NULL},
     [GA_REASON_NO_STIFFENING] =
