@@ -282,15 +282,17 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_KNIFE_IS_NORMAL] = {"the y axis of the knife edge is normal to the plane at the start, so "
                                    "that it blocks no direction in it",
                                    NULL},
-    [GA_REASON_WHEEL_LIES_FLAT] = {"the wheel lies flat on its road: its axis is normal to the road, so that "
-                                   "it has no direction to roll in; `axis` says which axis of its frame that is",
-                                   NULL},
+    [GA_REASON_WHEEL_LIES_FLAT] =
+        {"the wheel lies flat on its road: its axis is normal to the road, so that "
+         "it has no direction to roll in; `axis` says which axis of its frame that is",
+         NULL},
     [GA_REASON_ROAD_USES_SIGNALS] = {"{field} '{name}' uses signals; a road depends on x, y, t and functions "
                                      "only. For a road that is moved, its frame is that of a body",
                                      NULL},
-    [GA_REASON_ROAD_IS_FLEXIBLE] = {"{field} '{name}' is on a part that deforms; a road needs a rigid body or "
-                                    "the ground",
-                                    NULL},
+    [GA_REASON_ROAD_IS_FLEXIBLE] =
+        {"{field} '{name}' is on a part that deforms; a road needs a rigid body or "
+         "the ground",
+         NULL},
     [GA_REASON_FRICTION_NEGATIVE] = {"{field} is {0} at x = {1}, y = {2}; it must not be negative", NULL},
     [GA_REASON_NOT_OF_MOTION] =
         {"'{name}' is {other}; a constraint can only hold what positions, velocities and t determine", NULL},

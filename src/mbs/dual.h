@@ -1,5 +1,5 @@
-/* Numbers with their derivatives by a few variables, for laws of many steps whose derivatives are exact by the
- * chain rule. A result has as many derivatives as its operands; with n = 0 they are plain numbers. */
+/* Numbers with their derivatives by a few variables, for laws of many steps whose derivatives are exact by
+ * the chain rule. A result has as many derivatives as its operands; with n = 0 they are plain numbers. */
 #ifndef GALPHA_MBS_DUAL_H
 #define GALPHA_MBS_DUAL_H
 
@@ -40,7 +40,8 @@ static inline ga__dual ga__dual_chain(const ga__dual *a, double v, double by_a)
   return c;
 }
 
-static inline ga__dual ga__dual_chain2(const ga__dual *a, const ga__dual *b, double v, double by_a, double by_b)
+static inline ga__dual ga__dual_chain2(const ga__dual *a, const ga__dual *b, double v, double by_a,
+                                       double by_b)
 {
   ga__dual c;
   c.v = v;
@@ -84,7 +85,8 @@ static inline ga__dual ga__dual_hypot(const ga__dual *a, const ga__dual *b)
 
 /* ---- Vectors ---- */
 
-/* A vector that turns with a node: its changes are φ × a, φ the three variables from `first` on (-1: none). */
+/* A vector that turns with a node: its changes are φ × a, φ the three variables from `first` on (-1: none).
+ */
 static inline void ga__dual_turning(ga__dual out[3], int n, int first, const double a[3])
 {
   for (int i = 0; i < 3; i++) {
@@ -116,7 +118,8 @@ static inline void ga__dual_cross(ga__dual out[3], const ga__dual a[3], const ga
 }
 
 /* out = a + s b; out may be a */
-static inline void ga__dual_along(ga__dual out[3], const ga__dual a[3], const ga__dual *s, const ga__dual b[3])
+static inline void ga__dual_along(ga__dual out[3], const ga__dual a[3], const ga__dual *s,
+                                  const ga__dual b[3])
 {
   for (int i = 0; i < 3; i++) {
     const ga__dual p = ga__dual_mul(s, &b[i]);

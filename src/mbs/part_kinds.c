@@ -571,12 +571,13 @@ static const ga__field tyre_fields[] = {
      .about = "the road"},
     {ONE(axis), .rule = GA__RULE_CHOICE, .note = "ga_tyre_axis", NAMES_OF(tyre_axis_names),
      .choices_about = tyre_axis_about, .about = "axis of the frame that the wheel spins about"},
-    {ONE(radius), .rule = GA__RULE_POSITIVE, .unit = "m",
+    {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1,
      .about = "distance from the centre to the road at which the load is `preload`, > 0"},
     {ONE(carcass), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
      .about = "radius of the tyre's section, less than radius: with camber the contact moves sideways; 0: a "
               "thin disk"},
-    {ONE(stiffness), .rule = GA__RULE_POSITIVE, .unit = "N/m", .about = "radial stiffness, > 0"},
+    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N/m", .no_default = 1,
+     .about = "radial stiffness, > 0"},
     {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N*s/m",
      .about = "radial damping; the load never becomes negative"},
     {ONE(damping_depth), .rule = GA__RULE_POSITIVE, .unit = "m",
@@ -1007,11 +1008,14 @@ static ga_status check_contact(const part_checked *c, const void *def)
 static ga_status check_tyre(const part_checked *c, const void *def)
 {
   const ga_tyre_def *d = def;
+  enum { ANY = 2 };
   const struct {
     const char *name;
     double value;
     int magic;
-  } needs[] = {{"mu", d->mu, 0},
+  } needs[] = {{"radius", d->radius, ANY},
+               {"stiffness", d->stiffness, ANY},
+               {"mu", d->mu, 0},
                {"slip_stiffness", d->slip_stiffness, 0},
                {"cornering_stiffness", d->cornering_stiffness, 0},
                {"nominal_load", d->nominal_load, 1},
@@ -1023,15 +1027,15 @@ static ga_status check_tyre(const part_checked *c, const void *def)
                {"lmuy", d->lmuy, 1}};
   const int magic = d->kind == GA_TYRE_MAGIC;
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-    if (needs[i].magic == magic && !(needs[i].value > 0))
+    if ((needs[i].magic == magic || needs[i].magic == ANY) && !(needs[i].value > 0))
       return refuse_number(c, needs[i].name, needs[i].value, NULL, "> 0");
-  if (!(d->carcass < d->radius))
-    return refuse_number(c, "carcass", d->carcass, "m", "less than the radius");
+  if (!(d->carcass < d->radius)) return refuse_number(c, "carcass", d->carcass, "m", "less than the radius");
   if (!magic) return GA_OK;
   if (!(d->pky1 * d->lky < 0 && d->pky2 != 0))
-    return refuse_number(c, "pky1", d->pky1, NULL,
-                         "< 0, with pky2 other than 0: slip angles are positive to the left, forces then act to "
-                         "the right");
+    return refuse_number(
+        c, "pky1", d->pky1, NULL,
+        "< 0, with pky2 other than 0: slip angles are positive to the left, forces then act to "
+        "the right");
   for (int load = 0; load <= 2; load += 2) /* dfz from −1 to 1 */
     if (!(d->pdx1 + d->pdx2 * (load - 1) > 0) || !(d->pdy1 + d->pdy2 * (load - 1) > 0))
       return refuse_number(c, d->pdx1 + d->pdx2 * (load - 1) > 0 ? "pdy2" : "pdx2",

@@ -38,8 +38,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
     return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_ROAD_IS_FLEXIBLE,
                            (ga__facts){.field = "frame", .name = d->frame});
   status = resolve_surface(m, b, &m->part[part], "height", d->height, &road->height);
-  return status ? status
-                : resolve_surface(m, b, &m->part[part], "friction", d->friction, &road->friction);
+  return status ? status : resolve_surface(m, b, &m->part[part], "friction", d->friction, &road->friction);
 }
 
 static void release(ga_context *ctx, ga__element *el)
@@ -104,8 +103,8 @@ static ga__dual surface_dual(const ga__dual *t, const ga__dual place[2], double 
   return out;
 }
 
-int ga__road_plane_at(ga__road_plane *out, const ga__eval *e, const ga__road *road, const ga__road_frame *frame,
-                      const ga__dual *t, const ga__dual point[3])
+int ga__road_plane_at(ga__road_plane *out, const ga__eval *e, const ga__road *road,
+                      const ga__road_frame *frame, const ga__dual *t, const ga__dual point[3])
 {
   const int n = t->n;
   out->rise = ga__dual_const(n, 0);

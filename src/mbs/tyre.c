@@ -1,4 +1,5 @@
-/* Tyres: a wheel with centre C and axis n touches a road whose tangent plane has the point S and the normal e.
+/* Tyres: a wheel with centre C and axis n touches a road whose tangent plane has the point S and the normal
+ * e.
  *
  *   m = |n × e|,  e_x = n × e / m,  e_y = e × e_x,  d = (e − (e·n) n)/m     towards the centre, in the wheel
  *   ρ = (e·(C − S) − a)/m,  P = C − ρ d − a e                              contact; a: radius of the carcass
@@ -22,7 +23,16 @@
 #include <string.h>
 
 /* Variables: pose and twist of the wheel's node, states, time, pose and twist of the road's node. */
-enum { POSE = 0, TWIST = 6, STATE = 12, TIME = 14, ROAD_POSE = 15, ROAD_TWIST = 21, ALL = 27, ON_GROUND = 15 };
+enum {
+  POSE = 0,
+  TWIST = 6,
+  STATE = 12,
+  TIME = 14,
+  ROAD_POSE = 15,
+  ROAD_TWIST = 21,
+  ALL = 27,
+  ON_GROUND = 15
+};
 /* [-] sine of the angle between axis and normal below which a wheel lies flat */
 #define FLAT 1e-6
 enum { ITERATIONS = 3 };
@@ -34,7 +44,8 @@ typedef struct tyre {
   int marker, node[2]; /* nodes of wheel and road; node 0 is the ground */
   int n;               /* variables */
   int lag[2];          /* numbers of the states of slips along and across among its states, −1: none */
-  int pair[2][2], port[2][2], row[2][2], own[2][2]; /* nodes by nodes; nodes by states; states by nodes, by states */
+  int pair[2][2], port[2][2], row[2][2],
+      own[2][2]; /* nodes by nodes; nodes by states; states by nodes, by states */
 } tyre;
 
 /* ---- Contact ---- */
@@ -47,7 +58,7 @@ typedef struct contact {
   ga__dual vz, vx, vs[2], V;   /* relative to the road; vs: along e_x, e_y */
   ga__dual slip[2], lagged[2]; /* κ, λ, and what the law is given */
   ga__dual Fx, Fy, Fz, F[3];
-  double at_node[2][3];        /* origins of the nodes */
+  double at_node[2][3]; /* origins of the nodes */
   int phase;
 } contact;
 
@@ -178,8 +189,9 @@ static int find_forces(contact *c, const ga__eval *e, const ga__element *el)
   find_slip(c, e, u);
   find_load(c, u);
   for (int i = 0; i < 2; i++)
-    c->lagged[i] = u->lag[i] < 0 ? c->slip[i]
-                                 : ga__dual_variable(c->t.n, STATE + i, e->p->x ? e->p->x[el->x + u->lag[i]] : 0);
+    c->lagged[i] = u->lag[i] < 0
+                       ? c->slip[i]
+                       : ga__dual_variable(c->t.n, STATE + i, e->p->x ? e->p->x[el->x + u->lag[i]] : 0);
   c->Fx = c->Fy = ga__dual_const(c->t.n, 0);
   for (int i = 0; i < 3; i++) c->F[i] = c->Fx;
   if (c->phase != ON_ROAD) return 0;
@@ -257,8 +269,9 @@ static ga_status check_start(ga_machine *m, ga__mbs_model *b, const ga__element 
   contact c;
   for (int i = 0; i < 2; i++) ga__kin_initial(b, u->node[i], b->kin);
   if (u->road->height.expr) return GA_OK; /* needs work space: found when the start is computed */
-  return find_contact(&c, &e, el, 0) ? refuse(m, el->part, GA_REASON_WHEEL_LIES_FLAT, (ga__facts){.field = NULL})
-                                     : GA_OK;
+  return find_contact(&c, &e, el, 0)
+             ? refuse(m, el->part, GA_REASON_WHEEL_LIES_FLAT, (ga__facts){.field = NULL})
+             : GA_OK;
 }
 
 static ga_status create(ga_machine *m, ga__mbs_model *b, int part)

@@ -39,7 +39,8 @@ static void saturated(const ga_tyre_def *d, const ga__tyre_slip *in, ga__dual *F
                  lean = ga__dual_linear(&in->camber, d->camber_stiffness, 0);
   const ga__dual g[2] = {ga__dual_linear(&in->slip[0], d->slip_stiffness, 0), ga__dual_sub(&turn, &lean)};
   const int brush = d->kind == GA_TYRE_BRUSH;
-  const ga__dual limit = ga__dual_linear(&in->mu, brush ? 3 * d->mu : d->mu, 0), size = ga__dual_hypot(&g[0], &g[1]);
+  const ga__dual limit = ga__dual_linear(&in->mu, brush ? 3 * d->mu : d->mu, 0),
+                 size = ga__dual_hypot(&g[0], &g[1]);
   double slope = 0, ratio = 0;
   ga__dual factor = limit; /* without friction: no force */
   if (limit.v > 0) {
@@ -134,11 +135,13 @@ static ga__dual pure_x(const magic *w)
 {
   const ga_tyre_def *d = w->d;
   const ga__dual x = plus(w->kappa, line(d->phx1, d->phx2, &w->dfz));
-  const ga__dual grip = times(line(d->pdx1 * d->lmux, d->pdx2 * d->lmux, &w->dfz), line(1, -d->pdx3, &w->gamma2));
+  const ga__dual grip =
+      times(line(d->pdx1 * d->lmux, d->pdx2 * d->lmux, &w->dfz), line(1, -d->pdx3, &w->gamma2));
   const ga__dual bend = plus(line(d->pex1, d->pex2, &w->dfz), times(line(0, d->pex3, &w->dfz), w->dfz));
   const ga__dual grow = ga__dual_chain(&w->dfz, exp(d->pkx3 * w->dfz.v), d->pkx3 * exp(d->pkx3 * w->dfz.v));
   const ga__dual K = times(times(w->load, line(d->pkx1 * d->lkx, d->pkx2 * d->lkx, &w->dfz)), grow);
-  const ga__dual weight_load = times(w->load, w->mu), lift = line(d->pvx1 * d->lmux, d->pvx2 * d->lmux, &w->dfz);
+  const ga__dual weight_load = times(w->load, w->mu),
+                 lift = line(d->pvx1 * d->lmux, d->pvx2 * d->lmux, &w->dfz);
   return pure(d->pcx1, times(grip, weight_load), K, ga__dual_linear(&bend, 1 - d->pex4 * sign_of(x.v), 0), x,
               times(weight_load, lift));
 }
@@ -155,13 +158,15 @@ static ga__dual pure_y(const magic *w)
   const ga_tyre_def *d = w->d;
   const ga__dual x = plus(w->alpha, plus(line(d->phy1, d->phy2, &w->dfz), line(0, d->phy3, &w->gamma)));
   const double ratio = w->load.v / (d->pky2 * d->nominal_load), turn = 2 * atan(ratio),
-               by = 2 / ((1 + ratio * ratio) * d->pky2 * d->nominal_load), top = d->pky1 * d->lky * d->nominal_load;
+               by = 2 / ((1 + ratio * ratio) * d->pky2 * d->nominal_load),
+               top = d->pky1 * d->lky * d->nominal_load;
   const ga__dual still = ga__dual_const(w->load.n, ROUNDING), lean = ga__dual_hypot(&w->gamma, &still);
   const ga__dual K = times(ga__dual_chain(&w->load, top * sin(turn), top * cos(turn) * by),
                            line(1 + d->pky3 * ROUNDING, -d->pky3, &lean));
   const ga__dual asymmetry = line(1 - d->pey3 * sign_of(x.v), -d->pey4 * sign_of(x.v), &w->gamma);
   const ga__dual weight_load = times(w->load, w->mu);
-  const ga__dual lift = plus(line(d->pvy1, d->pvy2, &w->dfz), times(line(d->pvy3, d->pvy4, &w->dfz), w->gamma));
+  const ga__dual lift =
+      plus(line(d->pvy1, d->pvy2, &w->dfz), times(line(d->pvy3, d->pvy4, &w->dfz), w->gamma));
   return pure(d->pcy1, times(grip_y(w), weight_load), K, times(line(d->pey1, d->pey2, &w->dfz), asymmetry), x,
               times(weight_load, ga__dual_linear(&lift, d->lmuy, 0)));
 }
@@ -171,7 +176,8 @@ static ga__dual lift_by_slip(const magic *w)
 {
   const ga_tyre_def *d = w->d;
   const ga__dual slope = plus(line(d->rvy1, d->rvy2, &w->dfz), line(0, d->rvy3, &w->gamma));
-  const ga__dual steep = line(0, d->rvy6, &w->kappa), angle = atan_of(&steep), wave = line(0, d->rvy5, &angle);
+  const ga__dual steep = line(0, d->rvy6, &w->kappa), angle = atan_of(&steep),
+                 wave = line(0, d->rvy5, &angle);
   const ga__dual D = times(times(times(grip_y(w), times(w->load, w->mu)), slope), fade(d->rvy4, &w->alpha));
   return times(D, sin_of(&wave));
 }
@@ -188,10 +194,10 @@ static void magic_formula(const ga_tyre_def *d, const ga__tyre_slip *in, ga__dua
   if (!(w.mu.v > 0)) return;
   const ga__dual off = ga__dual_linear(&w.alpha, 1, -d->rby3);
   const ga__dual by_alpha = fade(d->rbx2, &w.kappa), by_kappa = fade(d->rby2, &off);
-  *Fx = times(pure_x(&w), weight(d->rcx1, ga__dual_linear(&by_alpha, d->rbx1, 0), line(d->rex1, d->rex2, &w.dfz),
-                                 w.alpha, ga__dual_const(n, d->rhx1)));
-  *Fy = times(pure_y(&w), weight(d->rcy1, ga__dual_linear(&by_kappa, d->rby1, 0), line(d->rey1, d->rey2, &w.dfz),
-                                 w.kappa, line(d->rhy1, d->rhy2, &w.dfz)));
+  *Fx = times(pure_x(&w), weight(d->rcx1, ga__dual_linear(&by_alpha, d->rbx1, 0),
+                                 line(d->rex1, d->rex2, &w.dfz), w.alpha, ga__dual_const(n, d->rhx1)));
+  *Fy = times(pure_y(&w), weight(d->rcy1, ga__dual_linear(&by_kappa, d->rby1, 0),
+                                 line(d->rey1, d->rey2, &w.dfz), w.kappa, line(d->rhy1, d->rhy2, &w.dfz)));
   *Fy = plus(*Fy, lift_by_slip(&w));
 }
 

@@ -149,7 +149,8 @@ static int read_files(modal_read *m)
     return read_sparse(m, apart[0], &m->data.mass) & read_sparse(m, apart[1], &m->data.stiffness) &
            read_positions(m);
   }
-  const int good = ga__find_source(m->reader, file, "matrices", &source) && ga__mesh_hdf_read(&source, &m->data);
+  const int good =
+      ga__find_source(m->reader, file, "matrices", &source) && ga__mesh_hdf_read(&source, &m->data);
   leave(m, before);
   for (int i = 0; i < 3; i++) {
     const ga__tree *also = ga__map_get(m->named->tree, apart[i]);

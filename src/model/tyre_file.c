@@ -21,7 +21,8 @@
 
 static const ga__extra EXTRA[] = {
     {"tir", "text",
-     "property file with the coefficients of type magic, nominal load, radius, stiffness and damping; keys of the "
+     "property file with the coefficients of type magic, nominal load, radius, stiffness and damping; keys "
+     "of the "
      "tyre take precedence ([vehicles.md](vehicles.md#property-files))"},
 };
 
@@ -37,20 +38,20 @@ typedef struct entry {
   const char *name; /* in the file, in lower case */
   const char *key;  /* of the tyre */
   size_t offset;
-  int needed; /* 1: by the file or by the tyre */
+  int needed; /* 1: by the file or by the tyre; what tyres need anyway is reported for them */
 } entry;
 
 #define AT(member) #member, offsetof(ga_tyre_def, member)
 #define COEFFICIENT(member, value) {#member, AT(member), 0},
-static const entry USED[] = {{"unloaded_radius", AT(radius), 1},
-                             {"vertical_stiffness", AT(stiffness), 1},
+static const entry USED[] = {{"unloaded_radius", AT(radius), 0},
+                             {"vertical_stiffness", AT(stiffness), 0},
                              {"fnomin", AT(nominal_load), 1},
                              {"vertical_damping", AT(damping), 0},
                              GA_MAGIC_LIST(COEFFICIENT)};
 enum { N_USED = sizeof USED / sizeof *USED };
 static const char *const NEEDED[] = {"pcx1", "pdx1", "pkx1", "pcy1", "pdy1", "pky1", "pky2"};
 /* Factors of forces that must be 1. */
-static const char *const SCALE[] = {"lcx", "lex", "lhx",  "lvx",  "lgax",  "lcy", "ley",
+static const char *const SCALE[] = {"lcx", "lex", "lhx",  "lvx",  "lgax", "lcy",  "ley",
                                     "lhy", "lvy", "lgay", "lxal", "lyka", "lvyka"};
 /* Sections whose lines are rows of numbers. */
 static const char *const ROWS[] = {"[shape]", "[deflection_load_curve]", "[bottoming_curve]"};
@@ -89,7 +90,8 @@ static void word_of(char *word, size_t size, const char *text)
 {
   size_t n = 0;
   text += strspn(text, " \t'\"");
-  while (*text && !strchr(" \t\r\n'\"$!", *text) && n + 1 < size) word[n++] = (char)tolower((unsigned char)*text++);
+  while (*text && !strchr(" \t\r\n'\"$!", *text) && n + 1 < size)
+    word[n++] = (char)tolower((unsigned char)*text++);
   word[n] = '\0';
 }
 
@@ -132,7 +134,8 @@ static int check_unit(const scan *c, const char *name, const char *text)
 static int check_version(const scan *c, const char *text)
 {
   double version;
-  if (number_of(c, text, &version) && (version == 5 || version == 6 || version == 51 || version == 52)) return 1;
+  if (number_of(c, text, &version) && (version == 5 || version == 6 || version == 51 || version == 52))
+    return 1;
   return report(c, "a FITTYP of 5, 6, 51 or 52; the equations of other versions are different", text);
 }
 
@@ -166,7 +169,8 @@ static int read_line(scan *c, const char *line)
   }
   const size_t to_end = strcspn(line, "\r\n"), equals = strcspn(line, "=");
   if (equals >= to_end)
-    return IS_IN(ROWS, c->section) || *line == '{' ? 1 : report(c, "NAME = value, a section or a comment", line);
+    return IS_IN(ROWS, c->section) || *line == '{' ? 1
+                                                   : report(c, "NAME = value, a section or a comment", line);
   name[strcspn(name, "=")] = '\0';
   if (!name[0]) return report(c, "NAME = value, a section or a comment", line);
   if (strcmp(c->section, "[units]") == 0) return check_unit(c, name, line + equals + 1);
@@ -180,10 +184,12 @@ static int is_complete(const scan *c, const ga__tree *tyre)
 {
   int good = 1;
   for (int i = 0; i < N_USED; i++) {
-    if (c->seen[i] || !(USED[i].needed || IS_IN(NEEDED, USED[i].name)) || ga__map_peek(tyre, USED[i].key)) continue;
+    if (c->seen[i] || !(USED[i].needed || IS_IN(NEEDED, USED[i].name)) || ga__map_peek(tyre, USED[i].key))
+      continue;
     char name[48];
     size_t n = 0;
-    for (; USED[i].name[n] && n + 1 < sizeof name; n++) name[n] = (char)toupper((unsigned char)USED[i].name[n]);
+    for (; USED[i].name[n] && n + 1 < sizeof name; n++)
+      name[n] = (char)toupper((unsigned char)USED[i].name[n]);
     name[n] = '\0';
     ga__report_error(c->s->r->messages, c->s->from, GA_REASON_TYRE_FILE_LACKS,
                      &(ga__facts){.name = c->s->name, .detail = name});
@@ -216,7 +222,10 @@ int ga__read_tyre_file(ga__reader *reader, ga__tree *tyre, ga_tyre_def *def)
   if (ga__find_source(reader, tree, "tyres", &source))
     ga__file_load(reader->r, source.path, source.name, source.from, &text, &length);
   if (text) {
-    scan c = {.s = &source, .def = def, .factor = 1, .line = 1,
+    scan c = {.s = &source,
+              .def = def,
+              .factor = 1,
+              .line = 1,
               .file = ga__messages_add_file(reader->r->messages, source.name)};
     if (c.file < 0)
       reader->r->failed = 1;

@@ -16,10 +16,13 @@ static void set_magic(ga_tyre_def *d)
   d->pcx1 = 1.6, d->pdx1 = 1.1, d->pdx2 = -0.06, d->pdx3 = 0.4, d->pex1 = 0.2, d->pex2 = 0.1, d->pex3 = -0.05;
   d->pex4 = 0.02, d->pkx1 = 20, d->pkx2 = -1, d->pkx3 = 0.2, d->phx1 = 2e-3, d->phx2 = 1e-3, d->pvx1 = 4e-3;
   d->pvx2 = 2e-3, d->rbx1 = 11, d->rbx2 = -9, d->rcx1 = 1.1, d->rex1 = -0.3, d->rex2 = 0.1, d->rhx1 = 5e-3;
-  d->pcy1 = 1.3, d->pdy1 = 0.95, d->pdy2 = -0.12, d->pdy3 = 1.2, d->pey1 = -0.9, d->pey2 = -0.3, d->pey3 = 0.1;
-  d->pey4 = -1.5, d->pky1 = -17, d->pky2 = 1.7, d->pky3 = 0.3, d->phy1 = 3e-3, d->phy2 = -1e-3, d->phy3 = 0.04;
+  d->pcy1 = 1.3, d->pdy1 = 0.95, d->pdy2 = -0.12, d->pdy3 = 1.2, d->pey1 = -0.9, d->pey2 = -0.3,
+  d->pey3 = 0.1;
+  d->pey4 = -1.5, d->pky1 = -17, d->pky2 = 1.7, d->pky3 = 0.3, d->phy1 = 3e-3, d->phy2 = -1e-3,
+  d->phy3 = 0.04;
   d->pvy1 = 0.02, d->pvy2 = -0.01, d->pvy3 = -0.3, d->pvy4 = -0.2, d->rby1 = 8, d->rby2 = 7, d->rby3 = -0.02;
-  d->rcy1 = 1.05, d->rey1 = 0.3, d->rey2 = 0.1, d->rhy1 = 6e-3, d->rhy2 = 2e-3, d->rvy1 = 0.05, d->rvy2 = 0.02;
+  d->rcy1 = 1.05, d->rey1 = 0.3, d->rey2 = 0.1, d->rhy1 = 6e-3, d->rhy2 = 2e-3, d->rvy1 = 0.05,
+  d->rvy2 = 0.02;
   d->rvy3 = -0.3, d->rvy4 = 12, d->rvy5 = 1.9, d->rvy6 = -11, d->lmux = 0.95, d->lmuy = 1.05, d->lkx = 1.1;
   d->lky = 0.9;
 }
@@ -88,8 +91,9 @@ static void derivatives_are_right(void **state)
         SHOP_ADD(&s, tyre, &d);
         ga_actuator_def feedback = ga_actuator_defaults(); /* signals that act: their derivatives too */
         feedback.name = "feedback", feedback.a = "hub", feedback.b = "table";
-        feedback.force.expression = "0.1*tyre.fx + 0.2*tyre.fy*tyre.slip + 0.1*tyre.fz + tyre.camber + tyre.slip_angle"
-                                    " + 0.5*tyre.x*tyre.z + tyre.penetration + tyre.lagged_slip_x*tyre.lagged_slip_y";
+        feedback.force.expression =
+            "0.1*tyre.fx + 0.2*tyre.fy*tyre.slip + 0.1*tyre.fz + tyre.camber + tyre.slip_angle"
+            " + 0.5*tyre.x*tyre.z + tyre.penetration + tyre.lagged_slip_x*tyre.lagged_slip_y";
         SHOP_ADD(&s, actuator, &feedback);
         shop_build(&s);
         char what[64];
@@ -107,15 +111,18 @@ static double magic_curve(double B, double C, double E, double x)
   return C * atan(B * x - E * (B * x - atan(B * x)));
 }
 
-static void plain_magic(const ga_tyre_def *d, double k, double a, double g, double Fz, double road, double F[2])
+static void plain_magic(const ga_tyre_def *d, double k, double a, double g, double Fz, double road,
+                        double F[2])
 {
   const double df = (Fz - d->nominal_load) / d->nominal_load, mux = d->lmux * road, muy = d->lmuy * road;
-  const double kx = k + d->phx1 + d->phx2 * df, Dx = (d->pdx1 + d->pdx2 * df) * (1 - d->pdx3 * g * g) * mux * Fz;
+  const double kx = k + d->phx1 + d->phx2 * df,
+               Dx = (d->pdx1 + d->pdx2 * df) * (1 - d->pdx3 * g * g) * mux * Fz;
   const double Ex = (d->pex1 + d->pex2 * df + d->pex3 * df * df) * (1 - d->pex4 * (kx > 0 ? 1 : -1));
   const double Kx = Fz * (d->pkx1 + d->pkx2 * df) * exp(d->pkx3 * df) * d->lkx, Bx = Kx / (d->pcx1 * Dx);
   const double Fx0 = Dx * sin(magic_curve(Bx, d->pcx1, Ex, kx)) + Fz * (d->pvx1 + d->pvx2 * df) * mux;
   const double Bxa = d->rbx1 * cos(atan(d->rbx2 * k)), Exa = d->rex1 + d->rex2 * df;
-  F[0] = Fx0 * cos(magic_curve(Bxa, d->rcx1, Exa, a + d->rhx1)) / cos(magic_curve(Bxa, d->rcx1, Exa, d->rhx1));
+  F[0] =
+      Fx0 * cos(magic_curve(Bxa, d->rcx1, Exa, a + d->rhx1)) / cos(magic_curve(Bxa, d->rcx1, Exa, d->rhx1));
   const double ay = a + d->phy1 + d->phy2 * df + d->phy3 * g, lean = sqrt(g * g + 1e-6) - 1e-3;
   const double muy0 = (d->pdy1 + d->pdy2 * df) * (1 - d->pdy3 * g * g) * muy, Dy = muy0 * Fz;
   const double Ey = (d->pey1 + d->pey2 * df) * (1 - (d->pey3 + d->pey4 * g) * (ay > 0 ? 1 : -1));
@@ -127,7 +134,8 @@ static void plain_magic(const ga_tyre_def *d, double k, double a, double g, doub
   const double shift = d->rhy1 + d->rhy2 * df;
   const double lift = muy0 * Fz * (d->rvy1 + d->rvy2 * df + d->rvy3 * g) * cos(atan(d->rvy4 * a)) *
                       sin(d->rvy5 * atan(d->rvy6 * k));
-  F[1] = Fy0 * cos(magic_curve(Byk, d->rcy1, Eyk, k + shift)) / cos(magic_curve(Byk, d->rcy1, Eyk, shift)) + lift;
+  F[1] = Fy0 * cos(magic_curve(Byk, d->rcy1, Eyk, k + shift)) / cos(magic_curve(Byk, d->rcy1, Eyk, shift)) +
+         lift;
 }
 
 static void plain_law(const ga_tyre_def *d, double k, double l, double g, double Fz, double road, double F[2])
@@ -136,7 +144,8 @@ static void plain_law(const ga_tyre_def *d, double k, double l, double g, double
     plain_magic(d, k, -atan(l), g, Fz, road, F);
     return;
   }
-  const double f[2] = {Fz * d->slip_stiffness * k, Fz * (d->cornering_stiffness * l - d->camber_stiffness * g)};
+  const double f[2] = {Fz * d->slip_stiffness * k,
+                       Fz * (d->cornering_stiffness * l - d->camber_stiffness * g)};
   const double size = hypot(f[0], f[1]), most = road * d->mu * Fz, s = size / (3 * most);
   const double force = d->kind == GA_TYRE_TANH ? most * tanh(size / most)
                        : s < 1                 ? most * (3 * s - 3 * s * s + s * s * s)
@@ -167,7 +176,8 @@ static void slip_curves_follow_the_laws(void **state)
     d.camber_stiffness = 1;
     SHOP_ADD(&s, tyre, &d);
     const ga_state *at = shop_start(&s);
-    const double V = sqrt(vx * vx + 0.01), kappa = -(vx - omega * rho) / V, lambda = -vy / V, Fz = 2.2e5 * 0.02;
+    const double V = sqrt(vx * vx + 0.01), kappa = -(vx - omega * rho) / V, lambda = -vy / V,
+                 Fz = 2.2e5 * 0.02;
     double F[2];
     plain_law(&d, kappa, lambda, lean, Fz, 0.8, F);
     assert_near(shop_signal(&s, at, "tyre.fz"), Fz, 1e-6, "load");
@@ -206,7 +216,8 @@ static void carcass_moves_the_contact(void **state)
   shop_close(&s);
 }
 
-/* On a curved road the contact is on the surface, in the wheel's plane, to the accuracy of three iterations. */
+/* On a curved road the contact is on the surface, in the wheel's plane, to the accuracy of three iterations.
+ */
 static void contact_is_on_the_surface(void **state)
 {
   (void)state;
@@ -216,7 +227,8 @@ static void contact_is_on_the_surface(void **state)
   const ga_tyre_def d = tyre_of(GA_TYRE_TANH, "wheel");
   SHOP_ADD(&s, tyre, &d);
   const ga_state *at = shop_start(&s);
-  const double x = shop_signal(&s, at, "tyre.x"), y = shop_signal(&s, at, "tyre.y"), z = shop_signal(&s, at, "tyre.z");
+  const double x = shop_signal(&s, at, "tyre.x"), y = shop_signal(&s, at, "tyre.y"),
+               z = shop_signal(&s, at, "tyre.z");
   const double slope = 0.1 * cos(2 * x + 0.7);
   assert_near(z, 0.05 * sin(2 * x + 0.7) + 0.02 * y, 1e-6, "on the surface");
   assert_near(x, slope * (0.36 - z), 1e-4, "below the centre, along the normal");
@@ -260,7 +272,8 @@ static void rolling_reference(const rolling_ref *r, double t, double *u)
   }
 }
 
-/* A spinning wheel that is set down and picks up speed: order 2 in positions, velocities, accelerations, slip. */
+/* A spinning wheel that is set down and picks up speed: order 2 in positions, velocities, accelerations,
+ * slip. */
 static void motion_is_of_order_two(void **state)
 {
   (void)state;
@@ -290,13 +303,12 @@ static void motion_is_of_order_two(void **state)
         error[level][4] = shop_signal(&s, at, "wheel.az") - slope[4];
         shop_close(&s);
       }
-      for (int i = 0; i < 5; i++)
-        assert_near(log2(fabs(error[0][i] / error[1][i])), 2, 0.15, "order");
+      for (int i = 0; i < 5; i++) assert_near(log2(fabs(error[0][i] / error[1][i])), 2, 0.15, "order");
     }
 }
 
-/* A wheel whose axis is turned by ε on an arm that turns steadily about a vertical axis: it runs free, its slip
- * angle is ε, and the drive of the arm has to overcome the side force: torque = r F_y sin ε. */
+/* A wheel whose axis is turned by ε on an arm that turns steadily about a vertical axis: it runs free, its
+ * slip angle is ε, and the drive of the arm has to overcome the side force: torque = r F_y sin ε. */
 static void steady_circle(void **state)
 {
   (void)state;
@@ -317,7 +329,8 @@ static void steady_circle(void **state)
     j.at = ga_pose_at(0, 0, 0.3);
     SHOP_ADD(&s, joint, &j);
     j.name = "hub", j.a = "arm", j.b = "wheel", j.at = w.pose;
-    assert_int_equal(ga_rotation_z_axis(s.ctx, (double[3]){-sin(toe), cos(toe), 0}, NULL, j.at.rotation), GA_OK);
+    assert_int_equal(ga_rotation_z_axis(s.ctx, (double[3]){-sin(toe), cos(toe), 0}, NULL, j.at.rotation),
+                     GA_OK);
     SHOP_ADD(&s, joint, &j);
     ga_drive_def drive = ga_drive_defaults();
     drive.name = "drive", drive.coordinate = "pivot.angle", drive.function = turn;
@@ -360,13 +373,14 @@ static void add_sled(shop *s, double v, double slope)
   SHOP_ADD(s, force, &f);
 }
 
-/* A locked wheel slides with μ F_z until it stops; then it stays, pushed by a small force, but for creeping: as a
- * damper at V₀ F/(C F_z), with relaxation first as a spring. */
+/* A locked wheel slides with μ F_z until it stops; then it stays, pushed by a small force, but for creeping:
+ * as a damper at V₀ F/(C F_z), with relaxation first as a spring. */
 static void braking_to_standstill(void **state)
 {
   (void)state;
   for (int lag = 0; lag < 2; lag++) {
-    const double Fz = 2.2e5 * 0.02, push = 200, slide = (0.9 * Fz - push) / 400, creep = 0.1 * push / (18 * Fz);
+    const double Fz = 2.2e5 * 0.02, push = 200, slide = (0.9 * Fz - push) / 400,
+                 creep = 0.1 * push / (18 * Fz);
     shop s = shop_open(GA_FORM_SPACE, 0);
     add_sled(&s, 10, push);
     add_road(&s, "ground", NULL, NULL);
@@ -375,9 +389,9 @@ static void braking_to_standstill(void **state)
     SHOP_ADD(&s, tyre, &d);
     shop_start(&s);
     for (int i = 0; i < 500; i++) assert_status(s.ctx, ga_stepper_step(s.st, 1e-3), GA_OK);
-    assert_near(shop_signal(&s, ga_stepper_state(s.st), "sled.vx"), 10 - 0.5 * slide, lag ? 0.05 : 1e-6, "sliding");
-    for (int i = 0; i < 20000; i++)
-      assert_status(s.ctx, ga_stepper_step(s.st, lag ? 2e-3 : 1e-3), GA_OK);
+    assert_near(shop_signal(&s, ga_stepper_state(s.st), "sled.vx"), 10 - 0.5 * slide, lag ? 0.05 : 1e-6,
+                "sliding");
+    for (int i = 0; i < 20000; i++) assert_status(s.ctx, ga_stepper_step(s.st, lag ? 2e-3 : 1e-3), GA_OK);
     const ga_state *at = ga_stepper_state(s.st);
     assert_near(shop_signal(&s, at, "tyre.fx"), -push, 1e-3, "it holds");
     assert_near(shop_signal(&s, at, "sled.vx") / creep, 1, 0.02, "creeping");
@@ -424,9 +438,9 @@ static void lift_off(void **state)
     shop_start(&s);
     assert_status(s.ctx, ga_meter_create(s.ctx, s.m, &meter), GA_OK);
     assert_status(s.ctx, ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
-    const int index[4] = {ga_machine_find_signal(s.m, "energy.kinetic"),
-                          ga_machine_find_signal(s.m, "energy.potential"),
-                          ga_machine_find_signal(s.m, "energy.balance"), ga_machine_find_signal(s.m, "tyre.fz")};
+    const int index[4] = {
+        ga_machine_find_signal(s.m, "energy.kinetic"), ga_machine_find_signal(s.m, "energy.potential"),
+        ga_machine_find_signal(s.m, "energy.balance"), ga_machine_find_signal(s.m, "tyre.fz")};
     for (int i = 0; i < 4200; i++) {
       double value[4];
       assert_status(s.ctx, ga_stepper_step(s.st, h), GA_OK);
@@ -456,7 +470,8 @@ static void lift_off(void **state)
 
 /* ---- Roads that move ---- */
 
-/* A road that is lifted by a drive, and the same road as a function of time, give the same motion and work. */
+/* A road that is lifted by a drive, and the same road as a function of time, give the same motion and work.
+ */
 static void lifted_road(void **state)
 {
   double z[2], input[2], force[2];
@@ -497,13 +512,14 @@ static void lifted_road(void **state)
       assert_status(s.ctx, ga_meter_update(meter, ga_stepper_state(s.st)), GA_OK);
     }
     const ga_state *at = ga_stepper_state(s.st);
-    const int index[2] = {ga_machine_find_signal(s.m, "energy.balance"), ga_machine_find_signal(s.m, "energy.input")};
+    const int index[2] = {ga_machine_find_signal(s.m, "energy.balance"),
+                          ga_machine_find_signal(s.m, "energy.input")};
     double value[2];
     assert_status(s.ctx, ga_machine_signals(s.m, meter, at, 2, index, value), GA_OK);
     assert_near(value[0], 0, 1e-3, "energy balance");
     z[k] = shop_signal(&s, at, "wheel.z"), force[k] = shop_signal(&s, at, "tyre.fz");
     input[k] = value[1] - (k == 0 ? 2.5 * 0.01 * (1 - cos(4.0)) * 9.81 : 0); /* what lifts the table */
-    if (k == 0) { /* its own inertia: ½ m v² */
+    if (k == 0) {                                                            /* its own inertia: ½ m v² */
       const double v = 0.08 * sin(4.0);
       input[k] -= 0.5 * 2.5 * v * v;
     }
@@ -528,10 +544,12 @@ static void running_road(void **state)
     shop s = shop_open(GA_FORM_SPACE, 0);
     ga_rigid_def belt = ga_rigid_defaults();
     belt.name = "belt", belt.mass = 1e6, belt.inertia[0] = belt.inertia[1] = belt.inertia[2] = 1e6;
-    belt.velocity[0] = k == 0 ? 0 : -9, belt.velocity[1] = k == 0 ? 0 : -0.4, belt.velocity[2] = k == 0 ? 0 : 0.1;
+    belt.velocity[0] = k == 0 ? 0 : -9, belt.velocity[1] = k == 0 ? 0 : -0.4,
+    belt.velocity[2] = k == 0 ? 0 : 0.1;
     SHOP_ADD(&s, rigid, &belt);
     ga_rigid_def w = ga_rigid_defaults();
-    w.name = "wheel", w.mass = 20, w.inertia[0] = w.inertia[1] = w.inertia[2] = 1, w.pose = ga_pose_at(0, 0, 0.3);
+    w.name = "wheel", w.mass = 20, w.inertia[0] = w.inertia[1] = w.inertia[2] = 1,
+    w.pose = ga_pose_at(0, 0, 0.3);
     w.velocity[0] = k == 0 ? 9 : 0, w.velocity[1] = k == 0 ? 0.4 : 0, w.velocity[2] = k == 0 ? -0.1 : 0;
     w.omega[1] = 29;
     SHOP_ADD(&s, rigid, &w);
@@ -572,25 +590,56 @@ static void friction_by_place(void **state)
 /* ---- Input that is wrong ---- */
 
 typedef void (*spoil)(ga_tyre_def *d);
-static void no_radius(ga_tyre_def *d) { d->radius = 0; }
-static void soft(ga_tyre_def *d) { d->stiffness = -1; }
-static void not_a_number(ga_tyre_def *d) { d->damping = NAN; }
-static void thick(ga_tyre_def *d) { d->carcass = 0.4; }
-static void no_friction(ga_tyre_def *d) { d->mu = 0; }
-static void no_speed(ga_tyre_def *d) { d->speed = 0; }
-static void negative_length(ga_tyre_def *d) { d->relaxation[1] = -1; }
-static void no_law(ga_tyre_def *d) { d->kind = (ga_tyre_kind)7; }
-static void other_sign(ga_tyre_def *d) { d->kind = GA_TYRE_MAGIC, set_magic(d), d->pky1 = 17; }
-static void slippery(ga_tyre_def *d) { d->kind = GA_TYRE_MAGIC, set_magic(d), d->pdy2 = -1; }
+static void no_radius(ga_tyre_def *d)
+{
+  d->radius = 0;
+}
+static void soft(ga_tyre_def *d)
+{
+  d->stiffness = -1;
+}
+static void not_a_number(ga_tyre_def *d)
+{
+  d->damping = NAN;
+}
+static void thick(ga_tyre_def *d)
+{
+  d->carcass = 0.4;
+}
+static void no_friction(ga_tyre_def *d)
+{
+  d->mu = 0;
+}
+static void no_speed(ga_tyre_def *d)
+{
+  d->speed = 0;
+}
+static void negative_length(ga_tyre_def *d)
+{
+  d->relaxation[1] = -1;
+}
+static void no_law(ga_tyre_def *d)
+{
+  d->kind = (ga_tyre_kind)7;
+}
+static void other_sign(ga_tyre_def *d)
+{
+  d->kind = GA_TYRE_MAGIC, set_magic(d), d->pky1 = 17;
+}
+static void slippery(ga_tyre_def *d)
+{
+  d->kind = GA_TYRE_MAGIC, set_magic(d), d->pdy2 = -1;
+}
 
 static void numbers_are_checked(void **state)
 {
   static const struct {
     spoil spoil;
     const char *says;
-  } CASE[] = {{no_radius, "radius"},   {soft, "stiffness"},   {not_a_number, "damping"}, {thick, "carcass"},
-              {no_friction, "mu"},     {no_speed, "speed"},   {negative_length, "relaxation"},
-              {no_law, "ga_tyre_kind"}, {other_sign, "pky1"}, {slippery, "pdy2"}};
+  } CASE[] = {
+      {no_radius, "radius"}, {soft, "stiffness"}, {not_a_number, "damping"},       {thick, "carcass"},
+      {no_friction, "mu"},   {no_speed, "speed"}, {negative_length, "relaxation"}, {no_law, "ga_tyre_kind"},
+      {other_sign, "pky1"},  {slippery, "pdy2"}};
   (void)state;
   for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
     shop s = shop_open(GA_FORM_SPACE, 0);
@@ -603,7 +652,8 @@ static void numbers_are_checked(void **state)
   }
 }
 
-static void refuse_build(const char *road, const char *wheel, const char *height, ga_tyre_axis axis, const char *says)
+static void refuse_build(const char *road, const char *wheel, const char *height, ga_tyre_axis axis,
+                         const char *says)
 {
   shop s = shop_open(GA_FORM_SPACE, 0);
   add_wheel(&s, 0.3, 0, 0);

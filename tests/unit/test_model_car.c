@@ -62,7 +62,8 @@ static double car_signal(const car *c, const char *name)
   double value = NAN;
   const int index = ga_machine_find_signal(c->m, name);
   if (index < 0) fail_msg("there is no signal '%s'", name);
-  assert_status(c->ctx, ga_machine_signals(c->m, c->meter, ga_stepper_state(c->st), 1, &index, &value), GA_OK);
+  assert_status(c->ctx, ga_machine_signals(c->m, c->meter, ga_stepper_state(c->st), 1, &index, &value),
+                GA_OK);
   return value;
 }
 
@@ -76,15 +77,15 @@ static void car_close(car *c)
 
 static double car_yaw(const car *c)
 {
-  const double w = car_signal(c, "chassis.qw"), x = car_signal(c, "chassis.qx"), y = car_signal(c, "chassis.qy"),
-               z = car_signal(c, "chassis.qz");
+  const double w = car_signal(c, "chassis.qw"), x = car_signal(c, "chassis.qx"),
+               y = car_signal(c, "chassis.qy"), z = car_signal(c, "chassis.qz");
   return atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z));
 }
 
 static double car_roll(const car *c)
 {
-  const double w = car_signal(c, "chassis.qw"), x = car_signal(c, "chassis.qx"), y = car_signal(c, "chassis.qy"),
-               z = car_signal(c, "chassis.qz");
+  const double w = car_signal(c, "chassis.qw"), x = car_signal(c, "chassis.qx"),
+               y = car_signal(c, "chassis.qy"), z = car_signal(c, "chassis.qz");
   return atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y));
 }
 
@@ -120,7 +121,8 @@ static void lane_change(void **state)
       t = r[0];
       double value[8] = {car_signal(&c, "chassis.x"), car_signal(&c, "chassis.y"), car_roll(&c), car_yaw(&c)};
       for (int k = 0; k < 4; k++) value[4 + k] = car_signal(&c, LOAD[k]);
-      for (int k = 0; k < 8; k++) assert_near(value[k] / SIZE[k], r[1 + k] / SIZE[k], fine ? 1e-5 : 1e-4, "car");
+      for (int k = 0; k < 8; k++)
+        assert_near(value[k] / SIZE[k], r[1 + k] / SIZE[k], fine ? 1e-5 : 1e-4, "car");
     }
     assert_near(car_signal(&c, "energy.balance"), 0, fine ? 1e-3 : 0.1, "energy balance");
     assert_true(car_signal(&c, "energy.dissipated") > (rig_brief() ? 1 : 900));
@@ -159,10 +161,11 @@ static void straight_ahead(void **state)
   car_close(&c);
 }
 
-/* Order 2 in positions, velocities, accelerations, reactions and forces of tyres: differences of three steps. */
+/* Order 2 in positions, velocities, accelerations, reactions and forces of tyres: differences of three steps.
+ */
 static void order_is_two(void **state)
 {
-  static const char *const NAME[] = {"chassis.y", "chassis.vy", "chassis.ay",    "front_wheel0.wx",
+  static const char *const NAME[] = {"chassis.y", "chassis.vy",  "chassis.ay",     "front_wheel0.wx",
                                      "chassis.z", "tie_rod0.fy", "lower_ball0.fz", "front_tyre0.fy"};
   enum { N = sizeof NAME / sizeof *NAME };
   double value[3][N];
@@ -211,9 +214,9 @@ static int remove_folder(void **state)
 }
 
 #define RIGHT                                                                                                \
-  "$ a comment\n[UNITS]\nLENGTH='meter'\nFORCE = 'newton'\nANGLE = 'radians'\n\n[MODEL]\nFITTYP = 52\n"       \
-  "[SHAPE]\n{radial width}\n 1.0 0.0\n[DIMENSION]\nUNLOADED_RADIUS = 0.34 $ m\n[VERTICAL]\nFNOMIN = 4000\n"   \
-  "VERTICAL_STIFFNESS = 2.2e5\n[X]\nPCX1 = 1.6\nPDX1 = 1.1 ! grip\nPKX1 = 2e1\nQSX1 = nothing\n[Y]\n"          \
+  "$ a comment\n[UNITS]\nLENGTH='meter'\nFORCE = 'newton'\nANGLE = 'radians'\n\n[MODEL]\nFITTYP = 52\n"      \
+  "[SHAPE]\n{radial width}\n 1.0 0.0\n[DIMENSION]\nUNLOADED_RADIUS = 0.34 $ m\n[VERTICAL]\nFNOMIN = 4000\n"  \
+  "VERTICAL_STIFFNESS = 2.2e5\n[X]\nPCX1 = 1.6\nPDX1 = 1.1 ! grip\nPKX1 = 2e1\nQSX1 = nothing\n[Y]\n"        \
   "PCY1 = 1.3\nPDY1 = +.95\nPKY1 = -17\nPKY2 = 1.7\nLFZO = 0.5\n"
 
 /* Reads a wheel with a tyre of this file; the first message, "" if there is none. */
@@ -282,7 +285,9 @@ static void property_files(void **state)
   expect_message(RIGHT "= 4\n", "", "t.tir:28: expected NAME = value");
   expect_message(RIGHT "[MODEL]\nFITTYP = 61\n", "", "t.tir:29: expected a FITTYP of 5, 6, 51 or 52");
   expect_message(RIGHT "[UNITS]\nLENGTH = 'mm'\n", "", "t.tir:29: expected SI units");
-  expect_message("", "", "'t.tir' does not give UNLOADED_RADIUS");
+  expect_message("", ", nominal_load: 1, pcx1: 1, pdx1: 1, pkx1: 1, pcy1: 1, pdy1: 1, pky1: -1, pky2: 1",
+                 "radius is 0");
+  expect_message("", ", radius: 0.3, stiffness: 1e5", "'t.tir' does not give FNOMIN");
   expect_message("[X]\nPCX1=1.6\nPDX1=1\nPKX1=20\nPCY1=1.3\nPDY1=1\nPKY1=-17\nPKY2=2\n",
                  ", radius: 0.3, stiffness: 2e5, nominal_load: 4000", "");
   expect_message("[X]\nPCX1=1.6\nPKX1=20\nPCY1=1.3\nPDY1=1\nPKY1=-17\nPKY2=2\n",
