@@ -29,6 +29,8 @@ typedef union any_def {
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
+  ga_road_def road;
+  ga_tyre_def tyre;
   ga_sensor_def sensor;
   ga_guess_def guess;
   ga__block_def block;
@@ -167,6 +169,19 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->slider.along = "rope";
     def->slider.frame = "arm";
     break;
+  case GA__PART_ROAD:
+    def->road = ga_road_defaults();
+    def->road.height = "0.1*sin(x)";
+    break;
+  case GA__PART_TYRE:
+    def->tyre = ga_tyre_defaults();
+    def->tyre.wheel = "arm";
+    def->tyre.road = "road";
+    def->tyre.radius = 0.3;
+    def->tyre.stiffness = 2e5;
+    def->tyre.mu = 0.9;
+    def->tyre.slip_stiffness = def->tyre.cornering_stiffness = 15;
+    break;
   case GA__PART_CONSTRAINT:
     def->constraint = ga_constraint_defaults();
     def->constraint.zero = "arm.x - sin(arm.y)";
@@ -256,6 +271,10 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_rolling(m, &def->rolling);
   case GA__PART_SLIDER:
     return ga_machine_add_slider(m, &def->slider);
+  case GA__PART_ROAD:
+    return ga_machine_add_road(m, &def->road);
+  case GA__PART_TYRE:
+    return ga_machine_add_tyre(m, &def->tyre);
   case GA__PART_CONSTRAINT:
     return ga_machine_add_constraint(m, &def->constraint);
   case GA__PART_SPRING:

@@ -193,6 +193,10 @@ GA_API const char *ga_version(void);
   X(GA_REASON_CANNOT_ROLL, "a body cannot roll")                                                             \
   X(GA_REASON_DISK_LIES_FLAT, "a rolling disk lies flat")                                                    \
   X(GA_REASON_KNIFE_IS_NORMAL, "a knife edge blocks no direction")                                           \
+  X(GA_REASON_WHEEL_LIES_FLAT, "a wheel with a tyre lies flat on its road")                                  \
+  X(GA_REASON_ROAD_USES_SIGNALS, "a road depends on signals")                                                \
+  X(GA_REASON_ROAD_IS_FLEXIBLE, "a road is on a part that deforms")                                          \
+  X(GA_REASON_FRICTION_NEGATIVE, "the friction of a road is negative")                                       \
   X(GA_REASON_NOT_OF_MOTION, "a constraint uses what positions and velocities do not determine")             \
   X(GA_REASON_HOLDS_NOTHING, "a constraint uses no signal that could change")                                \
   X(GA_REASON_OTHER_CONSTRAINT, "a constraint is not of the type that is given")                             \
@@ -274,6 +278,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MESH_FEW_MODES, "a mesh has fewer modes than are needed")                                      \
   X(GA_REASON_MESH_STIFFENING, "a stiffening matrix is not that of its load")                                \
   X(GA_REASON_MESH_DAMPING, "as many damping ratios as modes are needed")                                    \
+  X(GA_REASON_TYRE_FILE, "a property file of a tyre has another line than expected")                         \
+  X(GA_REASON_TYRE_FILE_LACKS, "a property file of a tyre lacks a coefficient")                              \
   X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
   X(GA_REASON_MESH_DATASET, "a dataset of a mesh is missing or wrong")                                       \
   X(GA_REASON_NO_STIFFENING, "there are no stiffening matrices")                                             \

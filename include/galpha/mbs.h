@@ -423,6 +423,87 @@ GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def
 GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
 GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
 
+/* ---- Roads and tyres ----------------------------------------------------------------------------------- */
+
+/* A surface z = height(t, x, y) over the xy plane of a frame, which may be on a body that moves: the table of
+ * a test rig, a trailer. Both expressions may use t, x, y [m] in the road's frame and functions of the
+ * machine, but no signals: "bump(x) - 0.02*y^2". Corners of the height are steps of the road's direction:
+ * take smooth tables (monotone, spline). */
+typedef struct ga_road_def { /* start from ga_road_defaults() */
+  const char *name;
+  const char *frame;    /* default "ground" */
+  const char *height;   /* [m] NULL (default): the plane z = 0 */
+  const char *friction; /* [-] >= 0 factor of the tyres' friction; NULL (default): 1 */
+} ga_road_def;
+
+typedef enum ga_tyre_kind {
+  GA_TYRE_TANH = 0, /* linear in slips, saturated by tanh */
+  GA_TYRE_BRUSH,    /* parabolic pressure, rigid road: cubic in slips up to full sliding */
+  GA_TYRE_MAGIC     /* Magic Formula of pure and combined slip, by the coefficients of GA_MAGIC_LIST */
+} ga_tyre_kind;
+
+typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
+
+/* Coefficients of the Magic Formula, named as in property files of tyres (".tir"), with their defaults. H. B.
+ * Pacejka, Tyre and Vehicle Dynamics, 2006; forces along x and y in pure and combined slip. Moments are those
+ * of the forces at the contact point alone. */
+#define GA_MAGIC_LIST(X)                                                                                     \
+  X(pcx1, 0)                                                                                                 \
+  X(pdx1, 0) X(pdx2, 0) X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0)         \
+      X(pkx3, 0) X(phx1, 0) X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0)     \
+          X(rex2, 0) X(rhx1, 0) X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) \
+              X(pey4, 0) X(pky1, 0) X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0)        \
+                  X(pvy2, 0) X(pvy3, 0) X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0)    \
+                      X(rey2, 0) X(rhy1, 0) X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0)           \
+                          X(rvy5, 0) X(rvy6, 0) X(lmux, 1) X(lmuy, 1) X(lkx, 1) X(lky, 1)
+
+/* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
+ * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;
+ * with a carcass of radius a, below the centre of the carcass.
+ *
+ *   load      F_z = preload + stiffness (radius − ρ) − damping v_z, ρ the distance from centre to P, v_z the
+ *             speed of the centre away from the road. Never negative; 0 off the road. Over the first
+ *             damping_depth of penetration the damping grows from 0
+ *   slips     κ = −v_sx/V, λ = −v_sy/V, of the wheel at P against the road; V = √(v_x² + speed²), v_x that of
+ *             the centre: at rest the tyre is a damper
+ *   relaxation  a length L > 0 makes a slip a state, x' = √(V² + v_s²)/L (κ − x): at rest the tyre is a
+ * spring tanh      f = F_z (slip_stiffness κ, cornering_stiffness λ − camber_stiffness γ), F = f tanh(s)/s,
+ *             s = |f|/(mu F_z)
+ *   brush     the same f, F = f (1 − s + s²/3), s = |f|/(3 mu F_z); from s = 1 on mu F_z along f
+ *   magic     nominal_load and the coefficients; α = −atan λ; mu does not count
+ *
+ * mu is multiplied by the road's friction. Signals, in the axes e_x, e_y, e: "fx", "fy", "fz" on the wheel
+ * [N], "slip" κ, "slip_angle" −atan λ, "camber" γ = asin n·e [rad]; "x", "y", "z" of P, ground axes;
+ * "penetration" radius − ρ; "lagged_slip_x", "lagged_slip_y": what the law is given. */
+typedef struct ga_tyre_def { /* start from ga_tyre_defaults() */
+  const char *name;
+  ga_tyre_kind kind;
+  const char *wheel;          /* a frame of a rigid body, at the wheel's centre */
+  const char *road;           /* a road */
+  ga_tyre_axis axis;          /* of that frame: the wheel's; default y */
+  double radius;              /* [m] > 0, no default; without load where preload is 0 */
+  double carcass;             /* [m] >= 0, < radius; 0 (default): a thin disk */
+  double stiffness;           /* [N/m] > 0, no default */
+  double damping;             /* [N s/m] >= 0 */
+  double damping_depth;       /* [m] > 0, default 1e-3 */
+  double preload;             /* [N] >= 0 at ρ = radius */
+  double speed;               /* [m/s] > 0, default 0.1 */
+  double relaxation[2];       /* [m] >= 0, along and across; 0 (default): none */
+  double mu;                  /* [-] > 0: tanh, brush */
+  double slip_stiffness;      /* [-] > 0: force by slip and load; tanh, brush */
+  double cornering_stiffness; /* [1/rad] > 0, likewise */
+  double camber_stiffness;    /* [1/rad], likewise */
+  double nominal_load;        /* [N] > 0: magic */
+#define GA_MAGIC_MEMBER(name, value) double name;
+  GA_MAGIC_LIST(GA_MAGIC_MEMBER) /* magic */
+#undef GA_MAGIC_MEMBER
+} ga_tyre_def;
+
+GA_API ga_road_def ga_road_defaults(void);
+GA_API ga_tyre_def ga_tyre_defaults(void);
+GA_API ga_status ga_machine_add_road(ga_machine *m, const ga_road_def *def);
+GA_API ga_status ga_machine_add_tyre(ga_machine *m, const ga_tyre_def *def);
+
 /* ---- Beams --------------------------------------------------------------------------------------------- */
 
 /* How a section is given. In shapes, y is along the width and z along the height; Young's modulus, Poisson's
@@ -748,6 +829,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   contacts, rolling    normal (positive: pushes); none for knife edges
  *   constraints          force, error: see ga_constraint_def
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
+ *   tyres                fx fy fz slip slip_angle camber x y z penetration: see ga_tyre_def
  *   sensors              x y z
  *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
  *   energy               kinetic, potential, dissipated, input, balance

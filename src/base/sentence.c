@@ -282,6 +282,18 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_KNIFE_IS_NORMAL] = {"the y axis of the knife edge is normal to the plane at the start, so "
                                    "that it blocks no direction in it",
                                    NULL},
+    [GA_REASON_WHEEL_LIES_FLAT] =
+        {"the wheel lies flat on its road: its axis is normal to the road, so that "
+         "it has no direction to roll in; `axis` says which axis of its frame that is",
+         NULL},
+    [GA_REASON_ROAD_USES_SIGNALS] = {"{field} '{name}' uses signals; a road depends on x, y, t and functions "
+                                     "only. For a road that is moved, its frame is that of a body",
+                                     NULL},
+    [GA_REASON_ROAD_IS_FLEXIBLE] =
+        {"{field} '{name}' is on a part that deforms; a road needs a rigid body or "
+         "the ground",
+         NULL},
+    [GA_REASON_FRICTION_NEGATIVE] = {"{field} is {0} at x = {1}, y = {2}; it must not be negative", NULL},
     [GA_REASON_NOT_OF_MOTION] =
         {"'{name}' is {other}; a constraint can only hold what positions, velocities and t determine", NULL},
     [GA_REASON_HOLDS_NOTHING] = {"'{name}' holds nothing: {detail}",
@@ -469,6 +481,8 @@ static const ga__sentence SENTENCES[] = {
          "{1.4}",
          NULL},
     [GA_REASON_MESH_DAMPING] = {"{field} has {0.10} ratios, but {1.10} modes are kept", NULL},
+    [GA_REASON_TYRE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_TYRE_FILE_LACKS] = {"'{name}' does not give {detail}, and neither does the tyre", NULL},
     [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
     [GA_REASON_MESH_DATASET] = {"dataset '{name}': {detail}", NULL},
     [GA_REASON_NO_STIFFENING] =

@@ -326,6 +326,7 @@ extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
 extern const ga__element_type ga__law_element; /* law.c: springs, actuators, friction, bushings, contacts */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
+extern const ga__element_type ga__road_type, ga__tyre_type;     /* road.c, tyre.c */
 extern const ga__element_type ga__constraint_type;              /* expression.c */
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */

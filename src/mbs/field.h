@@ -31,7 +31,8 @@ typedef enum ga__refers {
   GA__REFERS_NOTHING = 0,
   GA__REFERS_PART,       /* a part, or "part.channel" */
   GA__REFERS_EXPRESSION, /* an expression of signals, and of l and v of a line */
-  GA__REFERS_SIGNALS     /* an expression of signals alone */
+  GA__REFERS_SIGNALS,    /* an expression of signals alone */
+  GA__REFERS_PLACE       /* an expression of t and a place x, y */
 } ga__refers;
 
 typedef struct ga__field {

@@ -88,6 +88,14 @@ static const char *const rolling_about[] = {
     "centre at the origin of `body`", "thin disk, centre at the origin of `body`, axis along its z",
     "knife edge: the origin of `body` does not move along its y axis; no contact"};
 
+static const char *const tyre_names[] = {"tanh", "brush", "magic"};
+static const char *const tyre_about[] = {
+    "linear in slips, saturated by tanh", "brush model: cubic in slips up to full sliding",
+    "Magic Formula of pure and combined slip; coefficients here or from a file `tir`"};
+static const char *const tyre_axis_names[] = {"y", "z"};
+static const char *const tyre_axis_about[] = {"y, with x forward and z upwards",
+                                              "z, as of the hinge of the wheel"};
+
 static const char *const slider_names[] = {"free", "tangent"};
 static const char *const slider_about[] = {"the frame turns freely",
                                            "the frame's x axis stays along the axis of the beam or cable"};
@@ -541,6 +549,63 @@ static const ga__field contact_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_road_def
+static const ga__field road_fields[] = {
+    NAME,
+    FRAME_FIELD(frame, "frame of the road, which may move; z upwards"),
+    {ONE(height), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PLACE, .unit = "m",
+     .about = "height over the frame's plane z = 0, an expression of x, y, t and functions; none: the plane"},
+    {ONE(friction), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PLACE, .unit = "1",
+     .about = "factor of the tyres' friction, an expression of x, y, t and functions, >= 0; none: 1"},
+};
+#undef DEF
+
+#define DEF ga_tyre_def
+#define SLIP_LAWS (BIT(GA_TYRE_TANH) | BIT(GA_TYRE_BRUSH))
+#define MAGIC_FIELD(member, value)                                                                           \
+  {ONE(member), .rule = GA__RULE_NUMBER, .only = BIT(GA_TYRE_MAGIC),                                         \
+   .about = "coefficient of the Magic Formula, as in property files of tyres"},
+static const ga__field tyre_fields[] = {
+    NAME,
+    {ONE(kind), .rule = GA__RULE_CHOICE, .note = "ga_tyre_kind", NAMES_OF(tyre_names),
+     .choices_about = tyre_about, .about = "law of the forces along the road"},
+    {ONE(wheel), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a body or marker",
+     .about = "frame of a rigid body, at the centre of the wheel"},
+    {ONE(road), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a road",
+     .about = "the road"},
+    {ONE(axis), .rule = GA__RULE_CHOICE, .note = "ga_tyre_axis", NAMES_OF(tyre_axis_names),
+     .choices_about = tyre_axis_about, .about = "axis of the frame that the wheel spins about"},
+    {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1,
+     .about = "distance from the centre to the road at which the load is `preload`, > 0"},
+    {ONE(carcass), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about = "radius of the tyre's section, less than radius: with camber the contact moves sideways; 0: a "
+              "thin disk"},
+    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N/m", .no_default = 1,
+     .about = "radial stiffness, > 0"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N*s/m",
+     .about = "radial damping; the load never becomes negative"},
+    {ONE(damping_depth), .rule = GA__RULE_POSITIVE, .unit = "m",
+     .about = "penetration from which on the damping acts fully, > 0"},
+    {ONE(preload), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N", .about = "load at the distance `radius`"},
+    {ONE(speed), .rule = GA__RULE_POSITIVE, .unit = "m/s",
+     .about = "V0 of the slips' denominator √(v² + V0²), > 0: below this speed the tyre acts as a damper"},
+    {MANY(relaxation, 2), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about = "relaxation lengths along and across; > 0: the slip is a state"},
+    {ONE(mu), .rule = GA__RULE_NUMBER, .unit = "1", .no_default = 1, .only = SLIP_LAWS,
+     .about = "coefficient of friction, > 0"},
+    {ONE(slip_stiffness), .rule = GA__RULE_NUMBER, .unit = "1", .no_default = 1, .only = SLIP_LAWS,
+     .about = "force per slip and load along, > 0"},
+    {ONE(cornering_stiffness), .rule = GA__RULE_NUMBER, .unit = "1/rad", .no_default = 1, .only = SLIP_LAWS,
+     .about = "force per slip angle and load across, > 0"},
+    {ONE(camber_stiffness), .rule = GA__RULE_NUMBER, .unit = "1/rad", .only = SLIP_LAWS,
+     .about = "force per camber and load across"},
+    {ONE(nominal_load), .rule = GA__RULE_NUMBER, .unit = "N", .no_default = 1, .only = BIT(GA_TYRE_MAGIC),
+     .about = "nominal load of the coefficients, > 0"},
+    GA_MAGIC_LIST(MAGIC_FIELD)};
+#undef MAGIC_FIELD
+#undef SLIP_LAWS
+#undef DEF
+
 #define DEF ga_sensor_def
 static const ga__field sensor_fields[] = {
     NAME,
@@ -943,6 +1008,46 @@ static ga_status check_contact(const part_checked *c, const void *def)
   return check_two(c, "plane", d->plane, "point", d->point);
 }
 
+/* What a law needs to be > 0. */
+static ga_status check_tyre(const part_checked *c, const void *def)
+{
+  const ga_tyre_def *d = def;
+  enum { ANY = 2 };
+  const struct {
+    const char *name;
+    double value;
+    int magic;
+  } needs[] = {{"radius", d->radius, ANY},
+               {"stiffness", d->stiffness, ANY},
+               {"mu", d->mu, 0},
+               {"slip_stiffness", d->slip_stiffness, 0},
+               {"cornering_stiffness", d->cornering_stiffness, 0},
+               {"nominal_load", d->nominal_load, 1},
+               {"pcx1", d->pcx1, 1},
+               {"pdx1", d->pdx1, 1},
+               {"pkx1", d->pkx1, 1},
+               {"pcy1", d->pcy1, 1},
+               {"lmux", d->lmux, 1},
+               {"lmuy", d->lmuy, 1}};
+  const int magic = d->kind == GA_TYRE_MAGIC;
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+    if ((needs[i].magic == magic || needs[i].magic == ANY) && !(needs[i].value > 0))
+      return refuse_number(c, needs[i].name, needs[i].value, NULL, "> 0");
+  if (!(d->carcass < d->radius)) return refuse_number(c, "carcass", d->carcass, "m", "less than the radius");
+  if (!magic) return GA_OK;
+  if (!(d->pky1 * d->lky < 0 && d->pky2 != 0))
+    return refuse_number(
+        c, "pky1", d->pky1, NULL,
+        "< 0, with pky2 other than 0: slip angles are positive to the left, forces then act to "
+        "the right");
+  for (int load = 0; load <= 2; load += 2) /* dfz from −1 to 1 */
+    if (!(d->pdx1 + d->pdx2 * (load - 1) > 0) || !(d->pdy1 + d->pdy2 * (load - 1) > 0))
+      return refuse_number(c, d->pdx1 + d->pdx2 * (load - 1) > 0 ? "pdy2" : "pdx2",
+                           d->pdx1 + d->pdx2 * (load - 1) > 0 ? d->pdy2 : d->pdx2, NULL,
+                           "so small that friction is positive from no load to twice the nominal one");
+  return GA_OK;
+}
+
 static ga_status check_sensor(const part_checked *c, const void *def)
 {
   const ga_sensor_def *d = def;
@@ -1088,6 +1193,18 @@ ga_contact_def ga_contact_defaults(void)
   return (ga_contact_def){.exponent = 1.5};
 }
 
+ga_road_def ga_road_defaults(void)
+{
+  return (ga_road_def){.frame = "ground"};
+}
+
+ga_tyre_def ga_tyre_defaults(void)
+{
+#define MAGIC_DEFAULT(member, value) .member = (value),
+  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, GA_MAGIC_LIST(MAGIC_DEFAULT)};
+#undef MAGIC_DEFAULT
+}
+
 ga_sensor_def ga_sensor_defaults(void)
 {
   return (ga_sensor_def){.from = "ground", .axes = "ground"};
@@ -1112,7 +1229,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
     [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
     [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
-    [GA__PART_SLIDER] = check_slider,
+    [GA__PART_SLIDER] = check_slider,     [GA__PART_TYRE] = check_tyre,
 };
 
 #define KIND(what)                                                                                           \
@@ -1144,6 +1261,8 @@ KIND(bushing)
 KIND(force)
 KIND(line_load)
 KIND(contact)
+KIND(road)
+KIND(tyre)
 KIND(sensor)
 KIND(guess)
 #undef KIND
@@ -1280,6 +1399,16 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                           .section = "forces",
                           .type = "contact",
                           .about = "a point or ball against a plane"},
+    [GA__PART_ROAD] = {.text = "road",
+                       KIND(road),
+                       .element = &ga__road_type,
+                       .section = "roads",
+                       .about = "a surface that tyres roll on; its frame may be on a body that moves"},
+    [GA__PART_TYRE] = {.text = "tyre",
+                       KIND(tyre),
+                       .element = &ga__tyre_type,
+                       .section = "tyres",
+                       .about = "a tyre on a wheel against a road: load, slip, camber; see vehicles.md"},
     [GA__PART_SENSOR] = {.text = "sensor",
                          KIND(sensor),
                          .element = &ga__sensor_type,

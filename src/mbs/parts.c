@@ -498,6 +498,16 @@ ga_status ga_machine_add_slider(ga_machine *m, const ga_slider_def *def)
   return add_part(m, GA__PART_SLIDER, def);
 }
 
+ga_status ga_machine_add_road(ga_machine *m, const ga_road_def *def)
+{
+  return add_part(m, GA__PART_ROAD, def);
+}
+
+ga_status ga_machine_add_tyre(ga_machine *m, const ga_tyre_def *def)
+{
+  return add_part(m, GA__PART_TYRE, def);
+}
+
 ga_status ga_machine_add_constraint(ga_machine *m, const ga_constraint_def *def)
 {
   return add_part(m, GA__PART_CONSTRAINT, def);

@@ -254,11 +254,13 @@ static int read_reference(ga__reader *reader, const ga__field *f, const ga__tree
 
 static int read_text(ga__reader *reader, const ga__field *f, const ga__tree *tree, const char **to)
 {
-  static const char *const local[] = {"t", "l", "v"};
+  static const char *const local[] = {"t", "l", "v"}, *const place[] = {"t", "x", "y"};
   const char *text = NULL;
   int good;
   if (f->refers == GA__REFERS_EXPRESSION || f->refers == GA__REFERS_SIGNALS)
     good = ga__read_expression(reader, tree, f->refers == GA__REFERS_EXPRESSION ? 3 : 1, local, &text);
+  else if (f->refers == GA__REFERS_PLACE)
+    good = ga__read_expression(reader, tree, 3, place, &text);
   else if (f->refers == GA__REFERS_PART)
     good = read_reference(reader, f, tree, &text);
   else

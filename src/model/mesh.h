@@ -40,6 +40,10 @@ typedef struct ga__mesh_source {
   ga__place from; /* where the model names it */
 } ga__mesh_source;
 
+/* The file that a key names, within the model's folder; what: its contents, for messages. 0: that was
+ * reported. */
+int ga__find_source(ga__reader *reader, const ga__tree *tree, const char *what, ga__mesh_source *out);
+
 /* Each 0 after having reported what is wrong, with the line of the file where it has lines. Out of memory
  * sets r->failed. */
 int ga__matrix_file_read(const ga__mesh_source *s, ga__entries *out);

@@ -68,15 +68,13 @@ static void leave(modal_read *m, size_t before)
 
 /* ---- Files ---- */
 
-/* The file that a key names, within the model's folder. */
-static int find_source(modal_read *m, const ga__tree *tree, ga__mesh_source *out)
+int ga__find_source(ga__reader *reader, const ga__tree *tree, const char *what, ga__mesh_source *out)
 {
-  const ga__reader *reader = m->reader;
   const char *name;
   if (!ga__value_text(reader->r, tree, &name)) return 0;
   *out = (ga__mesh_source){.r = reader->r, .name = name, .from = tree->at};
   if (!reader->folder) {
-    ga__report_error(reader->r->messages, tree->at, GA_REASON_NO_FOLDER, &(ga__facts){.name = "matrices"});
+    ga__report_error(reader->r->messages, tree->at, GA_REASON_NO_FOLDER, &(ga__facts){.name = what});
     return 0;
   }
   if (ga__leaves_folder(name)) {
@@ -87,7 +85,7 @@ static int find_source(modal_read *m, const ga__tree *tree, ga__mesh_source *out
     return 0;
   }
   const size_t size = strlen(reader->folder) + strlen(name) + 2;
-  char *path = ga__room(m->reader, size, 1);
+  char *path = ga__room(reader, size, 1);
   if (!path) return 0;
   snprintf(path, size, "%s/%s", reader->folder, name);
   out->path = path;
@@ -106,7 +104,7 @@ static int read_matrix(modal_read *m, const char *key, ga__entries *e)
         &(ga__facts){.field = key, .expected = "a file of Matrix Market, or `file`, one of HDF5"});
     return 0;
   }
-  const int good = find_source(m, tree, &source) && ga__matrix_file_read(&source, e);
+  const int good = ga__find_source(m->reader, tree, "matrices", &source) && ga__matrix_file_read(&source, e);
   leave(m, before);
   return good;
 }
@@ -151,7 +149,8 @@ static int read_files(modal_read *m)
     return read_sparse(m, apart[0], &m->data.mass) & read_sparse(m, apart[1], &m->data.stiffness) &
            read_positions(m);
   }
-  const int good = find_source(m, file, &source) && ga__mesh_hdf_read(&source, &m->data);
+  const int good =
+      ga__find_source(m->reader, file, "matrices", &source) && ga__mesh_hdf_read(&source, &m->data);
   leave(m, before);
   for (int i = 0; i < 3; i++) {
     const ga__tree *also = ga__map_get(m->named->tree, apart[i]);
@@ -258,7 +257,7 @@ static int read_stiffening_files(modal_read *m, const ga__tree *tree)
     ga__mesh_source source;
     const size_t inner = ga__messages_enter(r->messages, child->key);
     child->used = 1;
-    good = find_source(m, child, &source) && ga__matrix_file_read(&source, &e);
+    good = ga__find_source(m->reader, child, "matrices", &source) && ga__matrix_file_read(&source, &e);
     leave(m, inner);
     if (good) {
       d->load_name[i] = ga__alloc(d->ctx, strlen(child->key) + 1, 1);

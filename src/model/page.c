@@ -108,6 +108,8 @@ static const char on_signals[] =
     "| contacts, rollings | `normal` |\n"
     "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "
     "`mx my mz` |\n"
+    "| tyres | `fx fy fz`, `slip`, `slip_angle`, `camber` in tyre axes; `x y z` of the contact, ground axes; "
+    "`penetration`; `lagged_slip_x`, `lagged_slip_y` |\n"
     "| constraints | `force`, `error` |\n"
     "| bushings | `fx fy fz mx my mz` |\n"
     "| sensors | `x y z` |\n"

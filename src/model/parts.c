@@ -1,6 +1,7 @@
 /* Parts of a machine: from maps to definitions, and warnings of suspicious values. */
 #include "model/format.h"
 #include "model/mesh.h"
+#include "model/tyre_file.h"
 #include "model/prescribe.h"
 #include "model/sections.h"
 
@@ -41,6 +42,8 @@ typedef union any_def {
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
+  ga_road_def road;
+  ga_tyre_def tyre;
   ga_sensor_def sensor;
 } any_def;
 
@@ -303,13 +306,20 @@ static int has_ratio(ga__reader *reader, const ga__named *named, const ga__owner
   return 0;
 }
 
+/* Keys that are read by hand. */
+static const ga__extra *extra_of(ga__part_kind kind, int *n)
+{
+  *n = 0;
+  return kind == GA__PART_MODAL ? ga__modal_extra(n) : kind == GA__PART_TYRE ? ga__tyre_extra(n) : NULL;
+}
+
 /* Keys of its fields, the type, and those that are read by hand. */
 static void finish_keys(ga__reader *reader, const ga__named *named, const ga__owner *owner)
 {
   const char *more[MOST_EXTRA] = {"type"};
   const ga__part_type *kind = ga__part_type_of((ga__part_kind)named->kind);
   int n = kind->type ? 1 : 0, n_extra = 0;
-  const ga__extra *extra = named->kind == GA__PART_MODAL ? ga__modal_extra(&n_extra) : NULL;
+  const ga__extra *extra = extra_of((ga__part_kind)named->kind, &n_extra);
   for (int i = 0; i < n_extra; i++) ga__map_get(named->tree, more[n++] = extra[i].name);
   ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, owner, n, more);
 }
@@ -324,7 +334,8 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   ga__messages_begin(reader->r->messages, kind->text, named->name);
   kind->defaults(&def);
   def.name = named->name;
-  int good = ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
+  int good = which != GA__PART_TYRE || ga__read_tyre_file(reader, named->tree, &def.tyre);
+  good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   finish_keys(reader, named, &owner);
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
   if (which == GA__PART_MODAL) good &= (def.modal.body = ga__read_modal(reader, named)) != NULL;
@@ -350,6 +361,6 @@ int ga__part_group(int i, ga__group *group)
                        .fields = kind->fields + 1,
                        .defaults = kind->defaults,
                        .size = kind->size};
-  if (i + 1 == GA__PART_MODAL) group->extra = ga__modal_extra(&group->n_extra);
+  group->extra = extra_of((ga__part_kind)(i + 1), &group->n_extra);
   return 1;
 }

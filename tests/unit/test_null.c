@@ -158,6 +158,8 @@ static ga_recorder_opts recorder_opts_;
 static ga_rigid_def rigid_def_;
 static ga_rolling_def rolling_def_;
 static ga_slider_def slider_def_;
+static ga_road_def road_def_;
+static ga_tyre_def tyre_def_;
 static ga_constraint_def constraint_def_;
 static ga_scalar_def scalar_def_;
 static ga_beam_def beam_def_;
@@ -234,6 +236,8 @@ static void set_defaults(void)
   rigid_def_ = ga_rigid_defaults();
   rolling_def_ = ga_rolling_defaults();
   slider_def_ = ga_slider_defaults();
+  road_def_ = ga_road_defaults();
+  tyre_def_ = ga_tyre_defaults();
   constraint_def_ = ga_constraint_defaults();
   scalar_def_ = ga_scalar_defaults();
   beam_def_ = ga_beam_defaults();
@@ -646,6 +650,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_drive, (P(draft), P(&drive_def_))) \
   STATUS(ga_machine_add_rolling, (P(draft), P(&rolling_def_))) \
   STATUS(ga_machine_add_slider, (P(draft), P(&slider_def_))) \
+  STATUS(ga_machine_add_road, (P(draft), P(&road_def_))) \
+  STATUS(ga_machine_add_tyre, (P(draft), P(&tyre_def_))) \
   STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
   STATUS(ga_machine_add_spring, (P(draft), P(&spring_def_))) \
@@ -825,6 +831,8 @@ static ga_control_block *new_block(void)
   X(ga_drive_defaults) \
   X(ga_rolling_defaults) \
   X(ga_slider_defaults) \
+  X(ga_road_defaults) \
+  X(ga_tyre_defaults) \
   X(ga_constraint_defaults) \
   X(ga_spring_defaults) \
   X(ga_actuator_defaults) \

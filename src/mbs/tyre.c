@@ -1,0 +1,596 @@
+/* Tyres: a wheel with centre C and axis n touches a road whose tangent plane has the point S and the normal
+ * e.
+ *
+ *   m = |n × e|,  e_x = n × e / m,  e_y = e × e_x,  d = (e − (e·n) n)/m     towards the centre, in the wheel
+ *   ρ = (e·(C − S) − a)/m,  P = C − ρ d − a e                              contact; a: radius of the carcass
+ *   δ = R − a − ρ + F₀/k                                                    penetration, with the preload F₀
+ *   F_z = k δ − c s(δ) e·(v_C − v_road),   never negative                   s: 0 at δ = 0, 1 from δ_c on
+ *   v_s = v_C + ω × (P − C) − v_road,  V = √((e_x·(v_C − v_road))² + V₀²)
+ *   κ = −e_x·v_s/V,  λ = −e_y·v_s/V                                         slips; V₀: no singularity at rest
+ *
+ * With relaxation lengths L the slips are states:  x' = W/L (κ − x),  W = √(V² + v_s²); at rest, where slips
+ * are small, x is a displacement by L, so that the tyre holds like a spring. Off the road they vanish.
+ *
+ * On a surface S and e are those at P: found by three iterations from the point under C.
+ *
+ * Everything is computed with derivatives by poses, twists, states and time (dual.h). */
+#include "mbs/tyre_law.h"
+#include "mbs/channel.h"
+#include "mbs/road.h"
+
+#include "expr/side.h"
+#include "lie/mat3.h"
+#include <string.h>
+
+/* Variables: pose and twist of the wheel's node, states, time, pose and twist of the road's node. */
+enum {
+  POSE = 0,
+  TWIST = 6,
+  STATE = 12,
+  TIME = 14,
+  ROAD_POSE = 15,
+  ROAD_TWIST = 21,
+  ALL = 27,
+  ON_GROUND = 15
+};
+/* [-] sine of the angle between axis and normal below which a wheel lies flat */
+#define FLAT 1e-6
+enum { ITERATIONS = 3 };
+enum { OFF_ROAD = 0, ON_ROAD, WOULD_PULL };
+
+typedef struct tyre {
+  const ga_tyre_def *def;
+  const ga__road *road;
+  int marker, node[2]; /* nodes of wheel and road; node 0 is the ground */
+  int n;               /* variables */
+  int lag[2];          /* numbers of the states of slips along and across among its states, −1: none */
+  int pair[2][2], port[2][2], row[2][2],
+      own[2][2]; /* nodes by nodes; nodes by states; states by nodes, by states */
+} tyre;
+
+/* ---- Contact ---- */
+
+typedef struct contact {
+  ga__dual t, C[3], vC[3], omega[3], axis[3]; /* wheel */
+  ga__road_frame frame;
+  ga__road_plane plane;
+  ga__dual m, ex[3], ey[3], P[3], camber, delta;
+  ga__dual vz, vx, vs[2], V;   /* relative to the road; vs: along e_x, e_y */
+  ga__dual slip[2], lagged[2]; /* κ, λ, and what the law is given */
+  ga__dual Fx, Fy, Fz, F[3];
+  double at_node[2][3]; /* origins of the nodes */
+  int phase;
+} contact;
+
+/* The velocity of a point of a node: v + ω × (p − x). */
+static void velocity_at(ga__dual out[3], ga__dual omega[3], const ga__kin *kin, int n, int pose, int twist,
+                        const ga__dual p[3])
+{
+  ga__dual arm[3], turn[3];
+  for (int i = 0; i < 3; i++) {
+    const ga__dual x = ga__dual_variable(n, pose < 0 ? -1 : pose + i, kin->x[i]);
+    arm[i] = ga__dual_sub(&p[i], &x);
+    omega[i] = ga__dual_variable(n, twist < 0 ? -1 : twist + 3 + i, kin->w[3 + i]);
+    out[i] = ga__dual_variable(n, twist < 0 ? -1 : twist + i, kin->w[i]);
+  }
+  ga__dual_cross(turn, omega, arm);
+  for (int i = 0; i < 3; i++) out[i] = ga__dual_add(&out[i], &turn[i]);
+}
+
+static void wheel_at(contact *c, const ga__eval *e, const tyre *u, int n)
+{
+  ga__frame frame;
+  const int column = u->def->axis == GA_TYRE_AXIS_Z ? 2 : 1;
+  ga__frame_at(&frame, GA__AT(e->b->marker, ga__marker, u->marker), e->kin);
+  const double axis[3] = {frame.A[column], frame.A[3 + column], frame.A[6 + column]};
+  ga__dual_turning(c->axis, n, POSE + 3, axis);
+  ga__dual_turning(c->C, n, POSE + 3, frame.r);
+  for (int i = 0; i < 3; i++) {
+    c->C[i].v = frame.p[i];
+    if (n > 0) c->C[i].d[POSE + i] = 1;
+  }
+  velocity_at(c->vC, c->omega, &e->kin[u->node[0]], n, POSE, TWIST, c->C);
+}
+
+/* m, the axes, P and δ for a tangent plane. */
+static void touch_plane(contact *c, const tyre *u)
+{
+  const ga__dual *e = c->plane.normal;
+  const double a = u->def->carcass;
+  ga__dual off[3], d[3], h, rho;
+  const ga__dual s = ga__dual_dot(c->axis, e), against = ga__dual_linear(&s, -1, 0);
+  ga__dual_cross(c->ex, c->axis, e);
+  const ga__dual m2 = ga__dual_dot(c->ex, c->ex);
+  c->m = ga__dual_chain(&m2, sqrt(m2.v), 0.5 / sqrt(m2.v));
+  ga__dual_along(d, e, &against, c->axis);
+  for (int i = 0; i < 3; i++) c->ex[i] = ga__dual_div(&c->ex[i], &c->m), d[i] = ga__dual_div(&d[i], &c->m);
+  ga__dual_cross(c->ey, e, c->ex);
+  ga__dual_minus(off, c->C, c->plane.point);
+  h = ga__dual_dot(e, off);
+  h = ga__dual_linear(&h, 1, -a);
+  rho = ga__dual_div(&h, &c->m);
+  c->camber = ga__dual_chain(&s, asin(fmax(-1, fmin(1, s.v))), 1 / c->m.v);
+  c->delta = ga__dual_linear(&rho, -1, u->def->radius - a + u->def->preload / u->def->stiffness);
+  rho = ga__dual_linear(&rho, -1, 0);
+  ga__dual_along(c->P, c->C, &rho, d);
+  const ga__dual down = ga__dual_const(s.n, -a);
+  ga__dual_along(c->P, c->P, &down, e);
+}
+
+static int lies_flat(const ga__eval *e, const ga__element *el)
+{
+  ga__refuse_part(e->work->ctx, &e->m->part[el->part], GA_RETRY_NAN, GA_REASON_WHEEL_LIES_FLAT,
+                  (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}});
+  return 1;
+}
+
+static int find_contact(contact *c, const ga__eval *e, const ga__element *el, int n)
+{
+  const tyre *u = el->data;
+  const int moves = u->node[1] != 0;
+  c->t = ga__dual_variable(n, TIME, e->p ? e->p->t : 0);
+  for (int i = 0; i < 2; i++) memcpy(c->at_node[i], e->kin[u->node[i]].x, sizeof c->at_node[i]);
+  wheel_at(c, e, u, n);
+  ga__road_frame_at(&c->frame, e, u->road, n, moves ? ROAD_POSE : -1);
+  for (int i = 0; i < (u->road->height.expr ? ITERATIONS : 1); i++) {
+    const int status = ga__road_plane_at(&c->plane, e, u->road, &c->frame, &c->t, i == 0 ? c->C : c->P);
+    if (status) return status;
+    touch_plane(c, u);
+    if (!(c->m.v > FLAT)) return e->work ? lies_flat(e, el) : 1;
+  }
+  return 0;
+}
+
+/* ---- Slip and forces ---- */
+
+static void find_slip(contact *c, const ga__eval *e, const tyre *u)
+{
+  const int moves = u->node[1] != 0, n = c->t.n;
+  ga__dual vr[3], vc[3], vp[3], arm[3], turn[3], unused[3];
+  velocity_at(vr, unused, &e->kin[u->node[1]], n, moves ? ROAD_POSE : -1, moves ? ROAD_TWIST : -1, c->P);
+  ga__dual_along(vr, vr, &c->plane.rise, c->frame.axis[2]);
+  ga__dual_minus(vc, c->vC, vr);
+  ga__dual_minus(arm, c->P, c->C);
+  ga__dual_cross(turn, c->omega, arm);
+  for (int i = 0; i < 3; i++) vp[i] = ga__dual_add(&vc[i], &turn[i]);
+  const ga__dual floor = ga__dual_const(n, u->def->speed);
+  c->vz = ga__dual_dot(c->plane.normal, vc);
+  c->vx = ga__dual_dot(c->ex, vc);
+  c->vs[0] = ga__dual_dot(c->ex, vp);
+  c->vs[1] = ga__dual_dot(c->ey, vp);
+  c->V = ga__dual_hypot(&c->vx, &floor);
+  for (int i = 0; i < 2; i++) {
+    const ga__dual q = ga__dual_div(&c->vs[i], &c->V);
+    c->slip[i] = ga__dual_linear(&q, -1, 0);
+  }
+}
+
+/* s(δ) = u² (3 − 2u), u = δ/δ_c: damping sets in with contact, without a jump. */
+static void find_load(contact *c, const tyre *u)
+{
+  const double k = u->def->stiffness, depth = u->def->damping_depth, w = c->delta.v / depth;
+  c->phase = c->delta.v > 0 ? ON_ROAD : OFF_ROAD;
+  c->Fz = ga__dual_const(c->t.n, 0);
+  if (c->phase == OFF_ROAD) return;
+  const ga__dual s = w < 1 ? ga__dual_chain(&c->delta, w * w * (3 - 2 * w), 6 * w * (1 - w) / depth)
+                           : ga__dual_const(c->t.n, 1);
+  const ga__dual damped = ga__dual_mul(&s, &c->vz), elastic = ga__dual_linear(&c->delta, k, 0),
+                 lost = ga__dual_linear(&damped, u->def->damping, 0);
+  const ga__dual load = ga__dual_sub(&elastic, &lost);
+  if (load.v > 0)
+    c->Fz = load;
+  else
+    c->phase = WOULD_PULL;
+}
+
+static int find_forces(contact *c, const ga__eval *e, const ga__element *el)
+{
+  const tyre *u = el->data;
+  find_slip(c, e, u);
+  find_load(c, u);
+  for (int i = 0; i < 2; i++)
+    c->lagged[i] = u->lag[i] < 0
+                       ? c->slip[i]
+                       : ga__dual_variable(c->t.n, STATE + i, e->p->x ? e->p->x[el->x + u->lag[i]] : 0);
+  c->Fx = c->Fy = ga__dual_const(c->t.n, 0);
+  for (int i = 0; i < 3; i++) c->F[i] = c->Fx;
+  if (c->phase != ON_ROAD) return 0;
+  ga__tyre_slip in = {.slip = {c->lagged[0], c->lagged[1]}, .camber = c->camber, .load = c->Fz};
+  const int status = ga__road_friction(&in.mu, e, u->road, &c->frame, &c->t, c->P);
+  if (status) return status;
+  ga__tyre_law(u->def, &in, &c->Fx, &c->Fy);
+  ga__dual_along(c->F, c->F, &c->Fx, c->ex);
+  ga__dual_along(c->F, c->F, &c->Fy, c->ey);
+  ga__dual_along(c->F, c->F, &c->Fz, c->plane.normal);
+  return 0;
+}
+
+static int eval_tyre(contact *c, const ga__eval *e, const ga__element *el, int n)
+{
+  const int status = find_contact(c, e, el, n);
+  return status ? status : find_forces(c, e, el);
+}
+
+/* Force and moment about the origin of a node: of the wheel, and the opposite on the road. */
+static void wrench_on(ga__dual six[6], const contact *c, int which)
+{
+  const int pose = which ? ROAD_POSE : POSE;
+  const double sign = which ? -1 : 1;
+  ga__dual arm[3];
+  for (int i = 0; i < 3; i++) {
+    const ga__dual x = ga__dual_variable(c->t.n, pose + i, c->at_node[which][i]);
+    arm[i] = ga__dual_sub(&c->P[i], &x);
+    six[i] = ga__dual_linear(&c->F[i], sign, 0);
+  }
+  ga__dual_cross(six + 3, arm, six);
+}
+
+/* x' = W/L (κ − x), W = √(V² + v_s²); off the road W/L (0 − x). */
+static ga__dual lag_rate(const contact *c, const tyre *u, int i)
+{
+  ga__dual W = ga__dual_hypot(&c->vs[0], &c->vs[1]);
+  W = ga__dual_hypot(&W, &c->V);
+  ga__dual gap = ga__dual_linear(&c->lagged[i], -1, 0);
+  if (c->phase == ON_ROAD) gap = ga__dual_add(&gap, &c->slip[i]);
+  gap = ga__dual_mul(&W, &gap);
+  return ga__dual_linear(&gap, 1 / u->def->relaxation[i], 0);
+}
+
+/* ---- Building ---- */
+
+static const ga__node *node_at(const ga__mbs_model *b, int i)
+{
+  return GA__AT(b->node, ga__node, i);
+}
+
+static ga_status refuse(const ga_machine *m, int part, ga_reason reason, ga__facts facts)
+{
+  return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, reason, facts);
+}
+
+static ga_status check_frames(ga_machine *m, ga__mbs_model *b, int part, const tyre *u)
+{
+  const ga__node *wheel = node_at(b, u->node[0]);
+  if (!wheel->rigid || wheel->carried)
+    return refuse(m, part, GA_REASON_CANNOT_ROLL,
+                  (ga__facts){.field = "wheel",
+                              .name = u->def->wheel,
+                              .other = ga__part_text(m->part[wheel->part].kind),
+                              .expected = "a wheel is a rigid body"});
+  if (u->node[0] == u->node[1])
+    return refuse(m, part, GA_REASON_SAME_BODY, (ga__facts){.name = u->def->wheel, .other = u->def->road});
+  return GA_OK;
+}
+
+static ga_status check_start(ga_machine *m, ga__mbs_model *b, const ga__element *el)
+{
+  const tyre *u = el->data;
+  const ga__eval e = {m, b, NULL, b->kin, NULL};
+  contact c;
+  for (int i = 0; i < 2; i++) ga__kin_initial(b, u->node[i], b->kin);
+  if (u->road->height.expr) return GA_OK; /* needs work space: found when the start is computed */
+  return find_contact(&c, &e, el, 0)
+             ? refuse(m, el->part, GA_REASON_WHEEL_LIES_FLAT, (ga__facts){.field = NULL})
+             : GA_OK;
+}
+
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
+{
+  const ga_tyre_def *d = m->part[part].def;
+  const int n_x = (d->relaxation[0] > 0) + (d->relaxation[1] > 0);
+  const ga__element *el = ga__element_add(m, b, part, &ga__tyre_type, n_x, 0);
+  if (!el) return GA_ERR_MEMORY;
+  tyre *u = el->data;
+  u->def = d;
+  u->lag[0] = d->relaxation[0] > 0 ? 0 : -1;
+  u->lag[1] = d->relaxation[1] > 0 ? n_x - 1 : -1;
+  ga_status status = ga__resolve_frame(m, b, &m->part[part], "wheel", d->wheel, &u->marker);
+  if (!status) status = ga__resolve_road(m, b, &m->part[part], d->road, &u->road);
+  if (status) return status;
+  u->node[0] = GA__AT(b->marker, ga__marker, u->marker)->node;
+  u->node[1] = u->road->node;
+  u->n = u->node[1] ? ALL : ON_GROUND;
+  status = check_frames(m, b, part, u);
+  return status ? status : check_start(m, b, el);
+}
+
+static ga_status want(ga__mbs_model *b, ga__element *el)
+{
+  const tyre *u = el->data;
+  ga_status status = GA_OK;
+  for (int i = 0; i < 2 && !status; i++) {
+    if (!u->node[i]) continue;
+    for (int j = 0; j < 2 && !status; j++)
+      if (u->node[j]) status = ga__want_block(b, u->node[i], u->node[j], 0);
+    for (int j = 0; j < el->n_x && !status; j++)
+      status = ga__want_port(&b->pattern, u->node[i], ga__column_x(b, el->x + j));
+  }
+  return status;
+}
+
+static ga_status bind(ga__mbs_model *b, ga__element *el)
+{
+  tyre *u = el->data;
+  ga__pattern *pt = &b->pattern;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      u->pair[i][j] = u->node[i] && u->node[j] ? ga__find_pair(pt, u->node[i], u->node[j]) : -1;
+      if (j >= el->n_x) continue;
+      const int x = ga__column_x(b, el->x + j);
+      u->port[i][j] = u->node[i] ? ga__find_port(pt, u->node[i], x) : -1;
+      u->row[j][i] = u->node[i] ? ga__own_rows(pt, node_at(b, u->node[i]), x, 1, 0) : 0;
+      if (u->row[j][i] < 0) return GA_ERR_MEMORY;
+      if (i >= el->n_x) continue;
+      u->own[j][i] = ga__own_entry(pt, x, ga__column_x(b, el->x + i));
+      if (u->own[j][i] < 0) return GA_ERR_MEMORY;
+    }
+  return GA_OK;
+}
+
+/* ---- Evaluation ---- */
+
+static int force(const ga__eval *e, const ga__element *el, double *f)
+{
+  const tyre *u = el->data;
+  contact c;
+  const int status = eval_tyre(&c, e, el, 0);
+  if (status) return status;
+  for (int i = 0; i < 2; i++) {
+    ga__dual six[6];
+    double w[6];
+    if (!u->node[i]) continue;
+    wrench_on(six, &c, i);
+    for (int k = 0; k < 6; k++) w[k] = six[k].v;
+    ga__add_six(f + node_at(e->b, u->node[i])->v, node_at(e->b, u->node[i]), 1, w);
+  }
+  return 0;
+}
+
+static int state(const ga__eval *e, const ga__element *el, double *s)
+{
+  const tyre *u = el->data;
+  contact c;
+  if (el->n_x == 0) return 0;
+  const int status = eval_tyre(&c, e, el, 0);
+  if (status) return status;
+  for (int i = 0; i < 2; i++)
+    if (u->lag[i] >= 0) s[el->x + u->lag[i]] = lag_rate(&c, u, i).v;
+  return 0;
+}
+
+static const int FIRST_POSE[2] = {POSE, ROAD_POSE}, FIRST_TWIST[2] = {TWIST, ROAD_TWIST};
+
+/* Residuals have −f: rows of node i. */
+static void add_wrench(const ga__eval *e, const ga__element *el, const contact *c, int i, ga_jacobian *J)
+{
+  const tyre *u = el->data;
+  ga__dual six[6];
+  wrench_on(six, c, i);
+  for (int j = 0; j < 2; j++) {
+    double Q[36], D[36];
+    if (!u->node[j]) continue;
+    for (int k = 0; k < 36; k++) {
+      Q[k] = six[k / 6].d[FIRST_POSE[j] + k % 6];
+      D[k] = six[k / 6].d[FIRST_TWIST[j] + k % 6];
+    }
+    if (J->want & GA_WANT_Q) ga__add_block(J->Q, e->b, u->pair[i][j], -1, Q);
+    if (J->want & GA_WANT_D) ga__add_block(J->D, e->b, u->pair[i][j], -J->shift_v, D);
+  }
+  for (int k = 0; k < 2 && J->want & GA_WANT_D; k++) {
+    double by[6];
+    if (u->lag[k] < 0) continue;
+    for (int r = 0; r < 6; r++) by[r] = six[r].d[STATE + k];
+    ga__add_port(J->D, e->b, u->port[i][u->lag[k]], -1, by);
+  }
+}
+
+/* Rows −s of its states. */
+static void add_states(const ga__eval *e, const ga__element *el, const contact *c, ga_jacobian *J)
+{
+  const tyre *u = el->data;
+  for (int k = 0; k < 2; k++) {
+    if (u->lag[k] < 0) continue;
+    const ga__dual rate = lag_rate(c, u, k);
+    for (int j = 0; j < 2; j++) {
+      const ga__node *node = node_at(e->b, u->node[j]);
+      if (u->lag[j] >= 0 && J->want & GA_WANT_D) J->D[u->own[u->lag[k]][u->lag[j]]] -= rate.d[STATE + j];
+      if (!u->node[j]) continue;
+      if (J->want & GA_WANT_Q) ga__add_six(J->Q + u->row[u->lag[k]][j], node, -1, rate.d + FIRST_POSE[j]);
+      if (J->want & GA_WANT_D)
+        ga__add_six(J->D + u->row[u->lag[k]][j], node, -J->shift_v, rate.d + FIRST_TWIST[j]);
+    }
+  }
+}
+
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
+{
+  const tyre *u = el->data;
+  contact c;
+  if (!ga__wants_forces(J)) return 0;
+  const int status = eval_tyre(&c, e, el, u->n);
+  if (status) return status;
+  for (int i = 0; i < 2; i++)
+    if (u->node[i]) add_wrench(e, el, &c, i, J);
+  add_states(e, el, &c, J);
+  return 0;
+}
+
+/* Power P of both wrenches; stored ½ k δ², with δ' from its derivatives; what a surface that rises by itself
+ * puts in; the rest is lost. */
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  const tyre *u = el->data;
+  contact c;
+  double power = 0, rate, in = 0;
+  const int status = eval_tyre(&c, e, el, u->n);
+  if (status || c.phase == OFF_ROAD) return status;
+  rate = c.delta.d[TIME];
+  for (int i = 0; i < 2; i++) {
+    ga__dual six[6];
+    const double *w = e->kin[u->node[i]].w;
+    if (!u->node[i]) continue;
+    wrench_on(six, &c, i);
+    for (int k = 0; k < 6; k++) power += six[k].v * w[k], rate += c.delta.d[FIRST_POSE[i] + k] * w[k];
+  }
+  for (int k = 0; k < 3; k++) in += c.F[k].v * c.plane.rise.v * c.frame.axis[2][k].v;
+  out->potential += 0.5 * u->def->stiffness * c.delta.v * c.delta.v;
+  out->in += in;
+  out->lost += in - power - u->def->stiffness * c.delta.v * rate;
+  return 0;
+}
+
+/* ---- Signals ---- */
+
+enum { FX, FY, FZ, SLIP, SLIP_ANGLE, CAMBER, X, Y, Z, PENETRATION, LAGGED_X, LAGGED_Y, N_SIGNALS };
+
+static int n_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return N_SIGNALS;
+}
+
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  static const struct {
+    const char *name, *unit;
+  } SIGNAL[N_SIGNALS] = {[FX] = {"fx", "N"},
+                         [FY] = {"fy", "N"},
+                         [FZ] = {"fz", "N"},
+                         [SLIP] = {"slip", ""},
+                         [SLIP_ANGLE] = {"slip_angle", "rad"},
+                         [CAMBER] = {"camber", "rad"},
+                         [X] = {"x", "m"},
+                         [Y] = {"y", "m"},
+                         [Z] = {"z", "m"},
+                         [PENETRATION] = {"penetration", "m"},
+                         [LAGGED_X] = {"lagged_slip_x", ""},
+                         [LAGGED_Y] = {"lagged_slip_y", ""}};
+  (void)b;
+  ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, GA__PROBE_ELEMENT, i);
+  out->probe.owner = part;
+}
+
+static ga__dual signal_dual(const contact *c, const tyre *u, int i)
+{
+  switch (i) {
+  case FX:
+    return c->Fx;
+  case FY:
+    return c->Fy;
+  case FZ:
+    return c->Fz;
+  case SLIP:
+    return c->slip[0];
+  case SLIP_ANGLE:
+    return ga__dual_chain(&c->slip[1], -atan(c->slip[1].v), -1 / (1 + c->slip[1].v * c->slip[1].v));
+  case CAMBER:
+    return c->camber;
+  case PENETRATION:
+    return ga__dual_linear(&c->delta, 1, -u->def->preload / u->def->stiffness);
+  case LAGGED_X:
+  case LAGGED_Y:
+    return c->lagged[i - LAGGED_X];
+  default:
+    return c->P[i - X];
+  }
+}
+
+static int value(const ga__eval *e, const ga__element *el, int i, double *out)
+{
+  contact c;
+  const int status = eval_tyre(&c, e, el, 0);
+  *out = status ? NAN : signal_dual(&c, el->data, i).v;
+  return status;
+}
+
+static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
+{
+  const tyre *u = el->data;
+  int n = 0;
+  (void)i;
+  for (int j = 0; j < 2; j++)
+    for (int k = 0; u->node[j] && k < node_at(b, u->node[j])->n; k++, n++)
+      if (n < room) column[n] = node_at(b, u->node[j])->v + k;
+  for (int k = 0; k < el->n_x; k++, n++)
+    if (n < room) column[n] = ga__column_x(b, el->x + k);
+  return n;
+}
+
+static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                        double *d, double *dq)
+{
+  const tyre *u = el->data;
+  contact c;
+  int n = 0;
+  (void)shift_vdot;
+  const int status = eval_tyre(&c, e, el, u->n);
+  if (status) return status;
+  const ga__dual s = signal_dual(&c, u, i);
+  for (int j = 0; j < 2; j++) {
+    const ga__node *node = node_at(e->b, u->node[j]);
+    if (!u->node[j]) continue;
+    for (int k = 0; k < 6; k++) {
+      if (node->column[k] < 0) continue;
+      d[n] = shift_v * s.d[FIRST_TWIST[j] + k];
+      dq[n++] = s.d[FIRST_POSE[j] + k];
+    }
+  }
+  for (int k = 0; k < 2; k++)
+    if (u->lag[k] >= 0) d[n] = s.d[STATE + k], dq[n++] = 0;
+  return 0;
+}
+
+/* ---- Edges: contact, and the road's own ---- */
+
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
+{
+  (void)b, (void)el;
+  return 1;
+}
+
+static int side(const ga__eval *e, const ga__element *el, unsigned *number)
+{
+  const tyre *u = el->data;
+  contact c;
+  const int status = eval_tyre(&c, e, el, 0);
+  if (status) return status;
+  ga__mix_side(number, c.phase);
+  return ga__road_has_edges(u->road) ? ga__road_side(e, u->road, c.P, number) : 0;
+}
+
+/* ---- The kind ---- */
+
+static int n_shapes(const ga__mbs_model *b, int part)
+{
+  const ga__element *el = ga__element_of(b, part);
+  return el && ((const tyre *)el->data)->def->axis == GA_TYRE_AXIS_Z; /* disks are drawn about z */
+}
+
+static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+{
+  const tyre *u = ga__element_of(b, part)->data;
+  (void)i;
+  *out = (ga__shape_def){GA_SHAPE_DISK, u->marker, -1, u->def->radius};
+}
+
+const ga__element_type ga__tyre_type = {
+    .rank = GA__RANK_OTHER,
+    .size = sizeof(tyre),
+    .no_accelerations = 1,
+    .create = {[GA__CREATE_OUTPUTS] = create},
+    .want = want,
+    .bind = bind,
+    .force = force,
+    .state = state,
+    .jacobian = jacobian,
+    .powers = powers,
+    .n_signals = n_signals,
+    .signal = signal,
+    .value = value,
+    .value_columns = value_columns,
+    .value_slopes = value_slopes,
+    .has_edges = has_edges,
+    .side = side,
+    .n_shapes = n_shapes,
+    .shape = shape,
+};
