@@ -204,6 +204,7 @@ GA_API const char *ga_version(void);
   /* values */                                                                                               \
   X(GA_REASON_UNDEFINED, "an expression or function has no value")                                           \
   X(GA_REASON_OUTSIDE_TABLE, "an argument is outside a table")                                               \
+  X(GA_REASON_PITCH_VERTICAL, "roll, pitch or yaw is fed back where the x axis is vertical")                 \
   X(GA_REASON_UNDEFINED_AT_START, "an expression has no value while the start is computed")                  \
   X(GA_REASON_BLOCK_FAILED, "a block's function failed")                                                     \
   /* names in texts */                                                                                       \

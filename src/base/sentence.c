@@ -307,6 +307,10 @@ static const ga__sentence SENTENCES[] = {
     /* values */
     [GA_REASON_UNDEFINED] = {"{{{field} }}{{'{name}' }}has no value: {detail}", NULL},
     [GA_REASON_OUTSIDE_TABLE] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
+    [GA_REASON_PITCH_VERTICAL] = {"'{name}' is used in an expression while the x axis of its frame is "
+                                  "vertical, where roll and yaw are "
+                                  "not defined and pitch has a corner",
+                                  "; a marker with another x axis, fixed to the same body, has angles there"},
     [GA_REASON_UNDEFINED_AT_START] =
         {"{name} is undefined while the start is computed, t = {t}{{ ({other})}}: {detail}", NULL},
     [GA_REASON_BLOCK_FAILED] = {"{detail}", NULL},

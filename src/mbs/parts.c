@@ -538,6 +538,11 @@ ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def)
   return add_part(m, GA__PART_SENSOR, def);
 }
 
+ga_status ga_machine_add_signal(ga_machine *m, const ga_signal_def *def)
+{
+  return add_part(m, GA__PART_SIGNAL, def);
+}
+
 ga_status ga_machine_add_guess(ga_machine *m, const ga_guess_def *def)
 {
   return add_part(m, GA__PART_GUESS, def);

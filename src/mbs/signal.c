@@ -320,6 +320,7 @@ static int is_known(const ga__mbs_model *b, int y)
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
   case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_TENSION:
   case GA__PROBE_MULTIPLIER_OF_K:
   case GA__PROBE_GAUGE_ACC:
   case GA__PROBE_ELEMENT: /* forces in sections have inertia in them */
@@ -450,6 +451,8 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
       [GA__PROBE_GAUGE_ACC] = GA_SIGNAL_ACCELERATION,
       [GA__PROBE_ANGLE] = GA_SIGNAL_COORDINATE,
       [GA__PROBE_QUATERNION] = GA_SIGNAL_ORIENTATION,
+      [GA__PROBE_EULER] = GA_SIGNAL_ORIENTATION,
+      [GA__PROBE_TENSION] = GA_SIGNAL_FORCE,
       [GA__PROBE_ELEMENT] = GA_SIGNAL_FORCE,
       [GA__PROBE_ERROR] = GA_SIGNAL_ERROR,
       [GA__PROBE_MULTIPLIER] = GA_SIGNAL_FORCE,

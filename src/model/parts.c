@@ -42,6 +42,7 @@ typedef union any_def {
   ga_line_load_def line_load;
   ga_contact_def contact;
   ga_sensor_def sensor;
+  ga_signal_def signal;
 } any_def;
 
 struct ga__body_size {

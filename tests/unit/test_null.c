@@ -139,6 +139,7 @@ static ga_friction_def friction_def_;
 static ga_function_expr_opts function_expr_opts_;
 static ga_input input_;
 static ga_joint_def joint_def_;
+static ga_signal_def signal_def_;
 static ga_guess_def guess_def_;
 static ga_machine_opts machine_opts_;
 static ga_run_settings run_settings_;
@@ -225,6 +226,7 @@ static void set_defaults(void)
   machine_opts_ = ga_machine_defaults();
   run_settings_ = ga_run_defaults();
   marker_def_ = ga_marker_defaults();
+  signal_def_ = ga_signal_defaults();
   guess_def_ = ga_guess_defaults();
   model_opts_ = ga_model_defaults();
   motion_opts_ = ga_motion_defaults();
@@ -655,6 +657,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
   STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
+  STATUS(ga_machine_add_signal, (P(draft), P(&signal_def_))) \
   STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
   STATUS(ga_machine_build, (P(draft))) \
@@ -833,6 +836,7 @@ static ga_control_block *new_block(void)
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
   X(ga_sensor_defaults) \
+  X(ga_signal_defaults) \
   X(ga_guess_defaults) \
   X(ga_model_defaults) \
   X(ga_band_defaults) \
