@@ -276,6 +276,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MESH_STIFFENING, "a stiffening matrix is not that of its load")                                \
   X(GA_REASON_MESH_DAMPING, "as many damping ratios as modes are needed")                                    \
   X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
+  X(GA_REASON_CSV_FILE, "a file of columns has another line than expected")                                  \
+  X(GA_REASON_CSV_COLUMN, "a file has no such column")                                                       \
   X(GA_REASON_MESH_DATASET, "a dataset of a mesh is missing or wrong")                                       \
   X(GA_REASON_NO_STIFFENING, "there are no stiffening matrices")                                             \
   X(GA_REASON_LOAD_MISSING, "the stiffening matrix of a load is missing")                                    \

@@ -342,6 +342,9 @@ typedef struct ga_input {      /* {0}: 0 */
  * exact derivatives. Add it before the machine is built; it is borrowed as long as the machine lives. A
  * function and a part may have the same name. A function with the name of a built-in one replaces it. */
 GA_API ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function);
+/* The same for a function of several arguments, "orifice(K, tank.pressure - 1e5)"; needed until the machine
+ * is built. */
+GA_API ga_status ga_machine_add_definition(ga_machine *m, const char *name, const ga_definition *definition);
 
 /* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or
  * the coordinate, v its rate. The force, positive in tension (on a coordinate: against growing l), is preload

@@ -474,6 +474,8 @@ static const ga__sentence SENTENCES[] = {
          NULL},
     [GA_REASON_MESH_DAMPING] = {"{field} has {0.10} ratios, but {1.10} modes are kept", NULL},
     [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_CSV_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_CSV_COLUMN] = {"the file has no column '{name}', but {0.10} columns{{: {detail}}}", NULL},
     [GA_REASON_MESH_DATASET] = {"dataset '{name}': {detail}", NULL},
     [GA_REASON_NO_STIFFENING] =
         {"{field} is true, but the file has no group 'stiffening' of matrices by their "

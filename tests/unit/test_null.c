@@ -31,6 +31,8 @@ static const ga_group *group;
 static ga_expr *expr;
 static ga_function *function;
 static ga_table2d *table;
+static ga_definition *definition;
+static ga_definition_opts definition_opts_;
 static ga_control_block *block;
 static ga_model *model;
 static ga_machine *machine, *draft; /* built, and not */
@@ -72,6 +74,7 @@ static struct { /* where objects would be created */
   ga_expr *expr;
   ga_function *function;
   ga_table2d *table2d;
+  ga_definition *definition;
   ga_control_block *control_block;
   ga_system *system;
   ga_evaluation *evaluation;
@@ -291,6 +294,10 @@ static int set_up(void **state)
   assert_int_equal(ga_lu_create(ctx, A, GA_LU_AUTO, &lu), GA_OK);
   assert_int_equal(ga_lu_factor(lu), GA_OK);
   assert_int_equal(ga_expr_compile(ctx, "2*x", &symbol_, 1, NULL, &expr), GA_OK);
+  static const char *const argument[] = {"a"};
+  definition_opts_ = ga_definition_defaults();
+  definition_opts_.n_args = 1, definition_opts_.args = argument, definition_opts_.value = "2*a";
+  assert_int_equal(ga_definition_create(ctx, &definition_opts_, NULL, NULL, &definition), GA_OK);
   assert_int_equal(ga_function_create_constant(ctx, 1.0, &function), GA_OK);
   assert_int_equal(ga_table2d_create(ctx, &square, &table), GA_OK);
   assert_int_equal(ga_block_create_first_order(ctx, &block_first_order_opts_, &block), GA_OK);
@@ -357,6 +364,7 @@ static int tear_down(void **state)
   ga_model_destroy(&model);
   ga_block_destroy(&block);
   ga_table2d_destroy(&table);
+  ga_definition_destroy(&definition);
   ga_function_destroy(&function);
   ga_expr_destroy(&expr);
   ga_lu_destroy(&lu);
@@ -454,6 +462,9 @@ static ga_control_block *new_block(void)
   VALUE(ga_unit_list, (0, FINE(ints))) \
   STATUS(ga_table2d_create, (P(ctx), P(&table2d_opts_), P(&none.table2d))) \
   VOID(ga_table2d_destroy, (P(&none.table2d))) \
+  STATUS(ga_definition_create, (P(ctx), P(&definition_opts_), FINE(ints), FINE(NULL), P(&none.definition))) \
+  VOID(ga_definition_destroy, (P(&none.definition))) \
+  VALUE(ga_definition_n_args, (P(definition))) \
   STATUS(ga_table2d_eval, (P(table), 0.5, 0.5, 0, P(numbers), FINE(&fault_))) \
   STATUS(ga_function_create_constant, (P(ctx), 0.5, P(&none.function))) \
   STATUS(ga_function_create_expr, (P(ctx), P(&function_expr_opts_), FINE(&text_error_), P(&none.function))) \
@@ -650,6 +661,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_slider, (P(draft), P(&slider_def_))) \
   STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
+  STATUS(ga_machine_add_definition, (P(draft), P("knee"), P(definition))) \
   STATUS(ga_machine_add_spring, (P(draft), P(&spring_def_))) \
   STATUS(ga_machine_add_actuator, (P(draft), P(&actuator_def_))) \
   STATUS(ga_machine_add_friction, (P(draft), P(&friction_def_))) \
@@ -836,6 +848,7 @@ static ga_control_block *new_block(void)
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
   X(ga_sensor_defaults) \
+  X(ga_definition_defaults) \
   X(ga_signal_defaults) \
   X(ga_guess_defaults) \
   X(ga_model_defaults) \
@@ -893,6 +906,7 @@ static void discard_created(void)
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);
+  ga_definition_destroy(&none.definition);
   ga_function_destroy(&none.function);
   ga_expr_destroy(&none.expr);
   ga_group_destroy(&none.group);
