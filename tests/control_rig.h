@@ -154,6 +154,18 @@ static const unsigned char rig_user_depends[] = {1, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1
 SPECIMEN(user, user, (RIG_USER, o.jacobian = rig_user_jacobian))
 SPECIMEN(user_differences, user, RIG_USER)
 
+static inline ga_status make_sampled(const ware *w, ga_control_block **out)
+{
+  ga_block_sampled_opts o = ga_block_sampled_defaults();
+  ga_control_block *inner = NULL;
+  o.period = 0.1;
+  *out = NULL;
+  ga_status status = make_user(w, &inner);
+  if (!status) status = ga_block_create_sampled(w->ctx, &o, &inner, out);
+  ga_block_destroy(&inner);
+  return status;
+}
+
 typedef struct specimen {
   const char *name;
   ga_block_kind kind;
@@ -197,6 +209,7 @@ static const specimen SPECIMENS[] = {
     {"expression", GA_KIND_EXPRESSION, make_expression, 2, 0, 3},
     {"user", GA_KIND_USER, make_user, 2, 2, 1},
     {"user, differences", GA_KIND_USER, make_user_differences, 2, 2, 1},
+    {"sampled", GA_KIND_SAMPLED, make_sampled, 2, 3, 1},
 };
 
 /* ---- Diagrams ---- */

@@ -51,7 +51,8 @@ typedef struct ga_control_block ga_control_block;
   X(GA_KIND_TABLE, "table", "y = f(u), f a table or another function of one variable")                       \
   X(GA_KIND_TABLE2D, "table2d", "y = f(u0, u1), f a table")                                                  \
   X(GA_KIND_EXPRESSION, "expression", "y = expressions in the inputs and t")                                 \
-  X(GA_KIND_USER, "user", "a C function, with or without Jacobian")
+  X(GA_KIND_USER, "user", "a C function, with or without Jacobian")                                          \
+  X(GA_KIND_SAMPLED, "sampled", "another block, evaluated at sample times; its outputs are held")
 
 typedef enum ga_block_kind {
 #define GA_BLOCK_KIND_ENUM(name, text, about) name,
@@ -404,6 +405,39 @@ typedef struct ga_block_user_opts { /* start from ga_block_user_defaults() */
 GA_API ga_block_user_opts ga_block_user_defaults(void);
 GA_API ga_status ga_block_create_user(ga_context *ctx, const ga_block_user_opts *opts,
                                       ga_control_block **out);
+
+/* -- Sampled -- */
+
+/* Another block as a program that runs at t_k = offset + k period, k = 0, 1, ...: its inputs are read there,
+ * and its outputs are held until the next sample. Its states are those of a difference equation: of
+ * state_space, transfer_function (in z instead of s) and user, what they call xdot is the next state,
+ *
+ *   x_k+1 = A x_k + B u_k,   y_k = C x_k + D u_k
+ *
+ * and those of pid and integrator are x_k+1 = x_k + period xdot_k; a pid needs period <= filter_time, and is
+ * the plain difference where they are equal. Blocks without states are sampled and held. Filters and delays
+ * are refused: give their difference equation.
+ *
+ * The simulator meets every sample exactly, and starts again behind it. Of several blocks that are sampled at
+ * the same time, one that reads another sees its new output. Motions, accelerations and reactions are those
+ * just before the sample. States: those of the block, then its held outputs. */
+typedef struct ga_block_sampled_opts { /* start from ga_block_sampled_defaults() */
+  double period;                       /* [s] > 0; needed */
+  double offset;                       /* [s] >= 0, time of the first sample; default 0 */
+  const double *initial;               /* [n_out] outputs before the first sample; NULL: 0 (default) */
+} ga_block_sampled_opts;
+
+GA_API ga_block_sampled_opts ga_block_sampled_defaults(void);
+/* *inner belongs to the new block afterwards, and is NULL; it is kept on failure. */
+GA_API ga_status ga_block_create_sampled(ga_context *ctx, const ga_block_sampled_opts *opts,
+                                         ga_control_block **inner, ga_control_block **out);
+/* 1: the block is sampled; period and offset may be NULL. */
+GA_API int ga_block_sample_time(const ga_control_block *block, double *period, double *offset);
+/* [s] The first sample at or after t; infinite if the block is not sampled. */
+GA_API double ga_block_next_sample(const ga_control_block *block, double t);
+/* States behind a sample at t: x_next[n_x], which must not be x. Returns as ga_block_eval(). */
+GA_API ga_status ga_block_sample(const ga_control_block *block, double t, const double *u, const double *x,
+                                 double *x_next, ga_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -307,6 +307,18 @@ static const ga__sentence SENTENCES[] = {
     /* values */
     [GA_REASON_UNDEFINED] = {"{{{field} }}{{'{name}' }}has no value: {detail}", NULL},
     [GA_REASON_OUTSIDE_TABLE] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
+    [GA_REASON_NOT_SAMPLED] = {"a block of type {name} has no difference equation and cannot be sampled",
+                               "; a transfer_function or state_space of that equation can be"},
+    [GA_REASON_SAMPLE_FAILED] = {"the sample has no value: {detail}", NULL},
+    [GA_REASON_SAMPLED_LOOP] = {"sampled blocks, or outputs that they read, depend on each other at the same "
+                                "sample, and have no values in turn",
+                                "; a delay of one sample in the loop, 1/z, makes it a recursion"},
+    [GA_REASON_HAS_SAMPLES] = {"the system has sampled blocks, whose outputs are held: it has neither "
+                               "equilibria nor linear equations",
+                               "; with continuous blocks in their place it has"},
+    [GA_REASON_SAMPLES_NEED_SIMULATOR] = {"the system has sampled blocks, and only a simulator meets their "
+                                          "samples",
+                                          NULL},
     [GA_REASON_PITCH_VERTICAL] = {"'{name}' is used in an expression while the x axis of its frame is "
                                   "vertical, where roll and yaw are "
                                   "not defined and pitch has a corner",

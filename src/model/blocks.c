@@ -477,6 +477,9 @@ static const block_kind BLOCKS[GA_N_BLOCK_KINDS] = {
 };
 
 /* In models a user function is called "library". */
+/* Any of them is sampled by the key sample_time. */
+enum { N_TYPES = GA_KIND_SAMPLED };
+
 static const char *type_name(int kind)
 {
   return kind == GA_KIND_USER ? "library" : ga_block_kind_name((ga_block_kind)kind);
@@ -484,7 +487,7 @@ static const char *type_name(int kind)
 
 int ga__block_group(int i, ga__group *group)
 {
-  if (i < 0 || i >= GA_N_BLOCK_KINDS) return 0;
+  if (i < 0 || i >= N_TYPES) return 0;
   const block_kind *k = &BLOCKS[i];
   *group =
       (ga__group){.section = "blocks",
@@ -587,14 +590,14 @@ static int match_inputs(const block_read *b, const ga_control_block *block, ga_i
 
 static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
 {
-  const char *names[GA_N_BLOCK_KINDS];
+  const char *names[N_TYPES];
   ga__messages *m = reader->r->messages;
   int good = 0;
-  for (int i = 0; i < GA_N_BLOCK_KINDS; i++) names[i] = type_name(i);
+  for (int i = 0; i < N_TYPES; i++) names[i] = type_name(i);
   const ga__tree *type = ga__map_get(map, "type");
   const size_t before = ga__messages_enter(m, "type");
   if (type)
-    good = ga__value_choice(reader->r, type, GA_N_BLOCK_KINDS, names, kind);
+    good = ga__value_choice(reader->r, type, N_TYPES, names, kind);
   else
     ga__report_error(m, map->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.expected = "one such as 'pid'"});
   ga__messages_leave(m, before);
@@ -646,6 +649,35 @@ static int set_units(const block_read *b, ga_control_block *block)
   return good;
 }
 
+/* Reads sample_time and sample_offset, if given: the block becomes a sampled one. */
+static int sample_block(const block_read *b, ga_control_block **block)
+{
+  static const char *const key[2] = {"sample_time", "sample_offset"};
+  ga__reading *r = b->reader->r;
+  ga_block_sampled_opts opts = ga_block_sampled_defaults();
+  double *const value[2] = {&opts.period, &opts.offset};
+  ga_control_block *made = NULL;
+  const ga__tree *given[2] = {ga__map_get(b->map, key[0]), ga__map_get(b->map, key[1])};
+  if (!given[0] && given[1]) {
+    report(b, given[1]->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.field = key[0]});
+    return 0;
+  }
+  if (!given[0] || b->omitted >= GA__OMIT_NUMBERS) return 1;
+  for (int i = 0; i < 2; i++) {
+    const size_t before = ga__messages_enter(r->messages, key[i]);
+    const int good = !given[i] || ga__value_number(r, given[i], "s", value[i]);
+    ga__messages_leave(r->messages, before);
+    if (!good) return 0;
+  }
+  const ga_status status = ga_block_create_sampled(r->ctx, &opts, block, &made);
+  if (status == GA_ERR_MEMORY)
+    r->failed = 1;
+  else if (status)
+    ga__report_found(r->messages, given[0]->at, &r->ctx->error);
+  if (!status) *block = made;
+  return !status;
+}
+
 /* Adds the block with its inputs to the machine. */
 static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 {
@@ -660,7 +692,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
     return 0;
   }
   inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);
-  if (!inputs || !(match_inputs(b, block, inputs) & set_units(b, block))) {
+  if (!inputs || !sample_block(b, &block) || !(match_inputs(b, block, inputs) & set_units(b, block))) {
     ga_block_destroy(&block);
     return 0;
   }
@@ -671,7 +703,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 
 int ga__read_block(ga__reader *reader, ga__named *named)
 {
-  static const char *const more[] = {"type", "inputs", "unit", "expression"};
+  static const char *const more[] = {"type", "inputs", "unit", "sample_time", "sample_offset", "expression"};
   inputs_given given = {.n = 0};
   any_opts opts;
   int kind;
@@ -686,9 +718,9 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   if (named->omitted < GA__OMIT_NUMBERS)
     good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
   good &= size_by_inputs(&b, k, &owner);
-  ga__map_get(named->tree, "unit"); /* a known key, even if the block is not created */
+  for (int i = 2; i < 5; i++) ga__map_get(named->tree, more[i]); /* known, even if the block is not created */
   for (int i = 0; i < k->n_extra; i++) ga__map_get(named->tree, k->extra[i].name);
   if (good && !reader->r->failed) good = add_block(&b, named, k);
-  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 4 : 3, more);
+  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 6 : 5, more);
   return good && !reader->r->failed;
 }

@@ -82,7 +82,7 @@ static const char introduction[] =
     "(`2*hinge.angle - k*motor.rate`, `ramp(t)*characteristic(strut.length)`), or a map of `value`, "
     "`function` and `expression`, which are\n"
     "added. A parameter must not have the same name as a signal of the expression. Functions of the model "
-    "have one argument of any kind;\n"
+    "have one argument, or several (`type: formula`);\n"
     "derivatives of expressions and functions are exact.\n"
     "\n"
     "The value of a key for a function is the name of a function, a number, an expression in `t` and "
@@ -93,6 +93,17 @@ static const char introduction[] =
     "\n";
 
 static const char on_signals[] =
+    "Blocks with the key `sample_time` are evaluated at `sample_offset` (default 0) and after every period "
+    "of "
+    "this length, and hold\n"
+    "their outputs in between. The matrices of a state_space, and the polynomials of a transfer_function, "
+    "are "
+    "then those of a difference\n"
+    "equation, x := A x + B u and num(z)/den(z); `num: [1]`, `den: [1, 0]` is a delay of one sample. A pid "
+    "or "
+    "integrator is integrated by\n"
+    "Euler's rule. Filters and the type delay are refused.\n"
+    "\n"
     "## Signals\n"
     "\n"
     "| of | signals |\n"
@@ -107,8 +118,8 @@ static const char on_signals[] =
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
     "| frictions | `force` |\n"
     "| contacts | `normal` |\n"
-    "| rollings | `normal`; `px py pz`, where it touches; `fx fy fz` on the body; `tangential`; a knife edge "
-    "has the forces only |\n"
+    "| rollings | `normal`; `px py pz`, where it touches; `fx fy fz` on the body; `tangential`; knife "
+    "edges: forces only |\n"
     "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "
     "`mx my mz` |\n"
     "| constraints | `force`, `error` |\n"
@@ -123,7 +134,9 @@ static const char on_signals[] =
     "`angle_y` of a universal joint; `x`, `y` and `angle` of a planar joint; `x` and `y` of a "
     "point_on_plane. Quaternions and\n"
     "energies can be recorded, but not used in expressions.\n"
-    "\n"
+    "\n";
+
+static const char on_repeats[] =
     "## Repeats and includes\n"
     "\n"
     "```yaml\n"
@@ -250,7 +263,7 @@ size_t ga_model_format_page(char *text, size_t size)
   if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (text && size > 0) text[0] = '\0';
-  ga__write(&w, "%s%s\n## Keys of the model\n", introduction, on_signals);
+  ga__write(&w, "%s%s%s\n## Keys of the model\n", introduction, on_signals, on_repeats);
   write_section(&w, "");
   for (int i = 0; ga__section_at(i); i++) {
     if (strcmp(ga__section_at(i), "sensors") == 0) {

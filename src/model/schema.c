@@ -157,6 +157,12 @@ static void write_more(ga__writer *w, const ga__group *g, const char **between)
   ga__write(
       w,
       "%s        \"inputs\": {\"$ref\": \"#/definitions/inputs\"},\n"
+      "        \"sample_time\": {\"$ref\": \"#/definitions/number\", \"description\": \"period [s]: the "
+      "block is "
+      "evaluated at sample times, and its outputs are held\"},\n"
+      "        \"sample_offset\": {\"$ref\": \"#/definitions/number\", \"description\": \"time of the first "
+      "sample "
+      "[s]; default: 0\"},\n"
       "        \"unit\": {\"$ref\": \"#/definitions/texts\", \"description\": \"of its outputs, for plots "
       "and tables\"}",
       *between);

@@ -123,6 +123,8 @@ static ga_block_table_opts block_table_opts_;
 static ga_block_tanh_opts block_tanh_opts_;
 static ga_block_transfer_function_opts block_transfer_function_opts_;
 static ga_block_user_opts block_user_opts_;
+static ga_block_sampled_opts block_sampled_opts_;
+static ga_control_block *sampled, *to_sample;
 static ga_break break_;
 static unsigned side_;
 static ga_pull pull_;
@@ -218,6 +220,7 @@ static void set_defaults(void)
   block_tanh_opts_ = ga_block_tanh_defaults();
   block_transfer_function_opts_ = ga_block_transfer_function_defaults();
   block_user_opts_ = ga_block_user_defaults();
+  block_sampled_opts_ = ga_block_sampled_defaults();
   bushing_def_ = ga_bushing_defaults();
   contact_def_ = ga_contact_defaults();
   context_opts_ = ga_context_defaults();
@@ -301,6 +304,10 @@ static int set_up(void **state)
   assert_int_equal(ga_function_create_constant(ctx, 1.0, &function), GA_OK);
   assert_int_equal(ga_table2d_create(ctx, &square, &table), GA_OK);
   assert_int_equal(ga_block_create_first_order(ctx, &block_first_order_opts_, &block), GA_OK);
+  assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
+  block_sampled_opts_.period = 0.1;
+  assert_int_equal(ga_block_create_sampled(ctx, &block_sampled_opts_, &to_sample, &sampled), GA_OK);
+  assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
   assert_int_equal(ga_model_read_text(ctx, "model", MODEL, strlen(MODEL), NULL, &model), GA_OK);
   machine = ga_model_machine(model);
   assert_non_null(machine);
@@ -364,6 +371,8 @@ static int tear_down(void **state)
   ga_model_destroy(&model);
   ga_block_destroy(&block);
   ga_table2d_destroy(&table);
+  ga_block_destroy(&sampled);
+  ga_block_destroy(&to_sample);
   ga_definition_destroy(&definition);
   ga_function_destroy(&function);
   ga_expr_destroy(&expr);
@@ -626,6 +635,10 @@ static ga_control_block *new_block(void)
   STATUS(ga_block_create_delay, (P(ctx), P(&block_delay_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_pid, (P(ctx), P(&block_pid_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_user, (P(ctx), P(&block_user_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_sampled, (P(ctx), P(&block_sampled_opts_), P(&to_sample), P(&none.control_block))) \
+  VALUE(ga_block_sample_time, (P(sampled), FINE(numbers), FINE(numbers))) \
+  VALUE(ga_block_next_sample, (P(sampled), 0.5)) \
+  STATUS(ga_block_sample, (P(sampled), 0.5, P(numbers), P(numbers), P(numbers), FINE(&fault_))) \
   /* mbs */ \
   STATUS(ga_rotation_matrix, (P(ctx), P(numbers), P(numbers))) \
   STATUS(ga_rotation_quaternion, (P(ctx), P(numbers), P(numbers))) \
@@ -819,6 +832,7 @@ static ga_control_block *new_block(void)
   X(ga_block_delay_defaults) \
   X(ga_block_pid_defaults) \
   X(ga_block_user_defaults) \
+  X(ga_block_sampled_defaults) \
   X(ga_pose_identity) \
   X(ga_pose_at) \
   X(ga_machine_defaults) \
