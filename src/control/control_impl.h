@@ -51,6 +51,19 @@ typedef struct ga__user {
   double step;
 } ga__user;
 
+typedef struct ga__orifice {
+  double coefficient, transition;
+  double width; /* 0: not a check valve */
+} ga__orifice;
+
+typedef struct ga__chamber {
+  double bulk, volume, area;
+} ga__chamber;
+
+typedef struct ga__gearbox {
+  double ratio, efficiency, power;
+} ga__gearbox;
+
 typedef struct ga__sampled {
   ga_control_block *inner; /* owned */
   double period, offset;
@@ -58,6 +71,9 @@ typedef struct ga__sampled {
 
 typedef union ga__block_data {
   ga__sampled sampled;
+  ga__orifice orifice;
+  ga__chamber chamber;
+  ga__gearbox gearbox;
   ga__wiener wiener;
   struct {
     double gain;

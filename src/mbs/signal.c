@@ -266,11 +266,12 @@ static ga_status feed_channel(ga_machine *m, ga__mbs_model *b, const ga__part *a
         m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_SIGNAL_NOT_FED_BACK,
         (ga__facts){.field = field,
                     .name = name,
-                    .expected = probe->kind == GA__PROBE_ELEMENT
-                                    ? "the inputs and coordinates that make up this force"
-                                : probe->kind == GA__PROBE_ERROR
-                                    ? "the signals of its expression"
-                                    : "angles, or components of axes from position sensors"});
+                    .expected =
+                        probe->kind == GA__PROBE_ELEMENT
+                            ? "the inputs and coordinates that make up this force"
+                        : probe->kind == GA__PROBE_ERROR
+                            ? "the signals of its expression"
+                            : "roll, pitch and yaw, angles, or components of axes from position sensors"});
   probe->part = part;
   probe->channel = number;
   return GA_OK;

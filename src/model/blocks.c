@@ -39,6 +39,10 @@ typedef union any_opts {
   ga_block_second_order_opts second_order;
   ga_block_delay_opts delay;
   ga_block_pid_opts pid;
+  ga_block_orifice_opts orifice;
+  ga_block_chamber_opts chamber;
+  ga_block_dc_motor_opts dc_motor;
+  ga_block_gearbox_opts gearbox;
   ga_block_saturation_opts saturation;
   ga_block_dead_zone_opts dead_zone;
   ga_block_tanh_opts tanh;
@@ -188,6 +192,49 @@ static const ga__field pid_fields[] = {
     {ONE(filtered), .rule = GA__RULE_NUMBER, .about = "initial state of the derivative's filter"},
 };
 #undef OPTS
+#define OPTS ga_block_orifice_opts
+static const ga__field orifice_fields[] = {
+    {ONE(coefficient), .rule = GA__RULE_POSITIVE, .no_default = 1,
+     .about = "K of the flow K s/(s² + transition²)^¼, in m³/(s √Pa), > 0; s = inlet − outlet"},
+    {ONE(transition), .rule = GA__RULE_POSITIVE, .unit = "Pa", .about = "below it the flow is linear, > 0"},
+    {ONE(check), .rule = GA__RULE_FLAG, .about = "a check valve: it opens for s > 0 only"},
+    {ONE(check_width), .rule = GA__RULE_POSITIVE, .unit = "Pa", .about = "check valve: where it opens, > 0"},
+    {ONE(controlled), .rule = GA__RULE_FLAG, .about = "a third input, opening, is a factor of the flow"},
+};
+#undef OPTS
+#define OPTS ga_block_chamber_opts
+static const ga__field chamber_fields[] = {
+    {ONE(bulk_modulus), .rule = GA__RULE_POSITIVE, .no_default = 1, .unit = "Pa",
+     .about = "of the fluid, > 0"},
+    {ONE(volume), .rule = GA__RULE_POSITIVE, .no_default = 1, .unit = "m^3",
+     .about = "volume at displacement 0, > 0"},
+    {ONE(area), .rule = GA__RULE_NUMBER, .unit = "m^2",
+     .about = "area of the piston; positive: the volume grows with the displacement"},
+    {ONE(pressure), .rule = GA__RULE_NUMBER, .unit = "Pa", .about = "initial pressure"},
+};
+#undef OPTS
+#define OPTS ga_block_dc_motor_opts
+static const ga__field dc_motor_fields[] = {
+    {ONE(resistance), .rule = GA__RULE_NOT_NEGATIVE, .unit = "ohm", .about = "of the winding"},
+    {ONE(inductance), .rule = GA__RULE_POSITIVE, .no_default = 1, .unit = "H",
+     .about = "of the winding, > 0"},
+    {ONE(constant), .rule = GA__RULE_POSITIVE, .no_default = 1,
+     .about = "torque by current in N m/A, which is voltage by speed in V s/rad, > 0"},
+    {ONE(current), .rule = GA__RULE_NUMBER, .unit = "A", .about = "initial current"},
+};
+#undef OPTS
+#define OPTS ga_block_gearbox_opts
+static const ga__field gearbox_fields[] = {
+    {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "turns of the motor for one behind the gearbox, positive or negative"},
+    {ONE(efficiency), .rule = GA__RULE_POSITIVE, .unit = "1",
+     .about =
+         "above 0 and at most 1: the torque is multiplied by it where the motor drives, divided by it where "
+         "it is driven"},
+    {ONE(power), .rule = GA__RULE_NOT_NEGATIVE, .unit = "W",
+     .about = "with an efficiency below 1: power below which one goes over into the other, > 0"},
+};
+#undef OPTS
 #define OPTS ga_block_saturation_opts
 static const ga__field saturation_fields[] = {LIMITS};
 #undef OPTS
@@ -276,6 +323,10 @@ BLOCK(first_order)
 BLOCK(second_order)
 BLOCK(delay)
 BLOCK(pid)
+BLOCK(orifice)
+BLOCK(chamber)
+BLOCK(dc_motor)
+BLOCK(gearbox)
 BLOCK(saturation)
 BLOCK(dead_zone)
 BLOCK(tanh)
@@ -467,6 +518,10 @@ static const block_kind BLOCKS[GA_N_BLOCK_KINDS] = {
     [GA_KIND_SECOND_ORDER] = {KIND(second_order)},
     [GA_KIND_DELAY] = {KIND(delay)},
     [GA_KIND_PID] = {KIND(pid)},
+    [GA_KIND_ORIFICE] = {KIND(orifice)},
+    [GA_KIND_CHAMBER] = {KIND(chamber)},
+    [GA_KIND_DC_MOTOR] = {KIND(dc_motor)},
+    [GA_KIND_GEARBOX] = {KIND(gearbox)},
     [GA_KIND_SATURATION] = {KIND(saturation)},
     [GA_KIND_DEAD_ZONE] = {KIND(dead_zone)},
     [GA_KIND_TANH] = {KIND(tanh)},

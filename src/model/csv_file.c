@@ -62,14 +62,14 @@ static int field_of(const scan *c, int i, const char **field, size_t *bytes)
     if (c->separator == ' ' && at == end) return 0;
     const char *from = at;
     for (int quoted = 0; at < end; at++) {
-      if (*at == '"') quoted = !quoted;
+      if (*at == '\x22') quoted = !quoted;
       if (quoted) continue;
       if (c->separator == ' ' ? *at == ' ' || *at == '\t' : *at == c->separator) break;
     }
     if (k == i) {
       size_t n = (size_t)(at - from);
       while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\t')) n--;
-      if (n >= 2 && from[0] == '"' && from[n - 1] == '"') from++, n -= 2;
+      if (n >= 2 && from[0] == '\x22' && from[n - 1] == '\x22') from++, n -= 2;
       *field = from, *bytes = n;
       return 1;
     }

@@ -122,6 +122,10 @@ static ga_block_table2d_opts block_table2d_opts_;
 static ga_block_table_opts block_table_opts_;
 static ga_block_tanh_opts block_tanh_opts_;
 static ga_block_transfer_function_opts block_transfer_function_opts_;
+static ga_block_orifice_opts block_orifice_opts_;
+static ga_block_chamber_opts block_chamber_opts_;
+static ga_block_dc_motor_opts block_dc_motor_opts_;
+static ga_block_gearbox_opts block_gearbox_opts_;
 static ga_block_user_opts block_user_opts_;
 static ga_block_sampled_opts block_sampled_opts_;
 static ga_control_block *sampled, *to_sample;
@@ -219,6 +223,10 @@ static void set_defaults(void)
   block_table_opts_ = ga_block_table_defaults();
   block_tanh_opts_ = ga_block_tanh_defaults();
   block_transfer_function_opts_ = ga_block_transfer_function_defaults();
+  block_orifice_opts_ = ga_block_orifice_defaults();
+  block_chamber_opts_ = ga_block_chamber_defaults();
+  block_dc_motor_opts_ = ga_block_dc_motor_defaults();
+  block_gearbox_opts_ = ga_block_gearbox_defaults();
   block_user_opts_ = ga_block_user_defaults();
   block_sampled_opts_ = ga_block_sampled_defaults();
   bushing_def_ = ga_bushing_defaults();
@@ -634,6 +642,10 @@ static ga_control_block *new_block(void)
   STATUS(ga_block_create_second_order, (P(ctx), P(&block_second_order_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_delay, (P(ctx), P(&block_delay_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_pid, (P(ctx), P(&block_pid_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_orifice, (P(ctx), P(&block_orifice_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_chamber, (P(ctx), P(&block_chamber_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_dc_motor, (P(ctx), P(&block_dc_motor_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_gearbox, (P(ctx), P(&block_gearbox_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_user, (P(ctx), P(&block_user_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_sampled, (P(ctx), P(&block_sampled_opts_), P(&to_sample), P(&none.control_block))) \
   VALUE(ga_block_sample_time, (P(sampled), FINE(numbers), FINE(numbers))) \
@@ -831,6 +843,10 @@ static ga_control_block *new_block(void)
   X(ga_block_second_order_defaults) \
   X(ga_block_delay_defaults) \
   X(ga_block_pid_defaults) \
+  X(ga_block_orifice_defaults) \
+  X(ga_block_chamber_defaults) \
+  X(ga_block_dc_motor_defaults) \
+  X(ga_block_gearbox_defaults) \
   X(ga_block_user_defaults) \
   X(ga_block_sampled_defaults) \
   X(ga_pose_identity) \
