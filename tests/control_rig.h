@@ -110,6 +110,13 @@ SPECIMEN(tanh, tanh, (o.gain = 3, o.scale = 2))
 SPECIMEN(table, table, o.function = w->spline)
 SPECIMEN(table2d, table2d, o.table = w->surface)
 
+SPECIMEN(orifice, orifice, (o.coefficient = 2, o.transition = 0.7))
+SPECIMEN(check_valve, orifice,
+         (o.coefficient = 2, o.transition = 0.7, o.check = o.controlled = 1, o.check_width = 0.5))
+SPECIMEN(chamber, chamber, (o.bulk_modulus = 3, o.volume = 9, o.area = -0.8, o.pressure = 1))
+SPECIMEN(dc_motor, dc_motor, (o.resistance = 2, o.inductance = 0.5, o.constant = 0.3, o.current = 1))
+SPECIMEN(gearbox, gearbox, (o.ratio = -3, o.efficiency = 0.6, o.power = 2))
+
 static inline ga_status make_expression(const ware *w, ga_control_block **out)
 {
   static const char *const inputs[] = {"force", "speed"};
@@ -154,6 +161,18 @@ static const unsigned char rig_user_depends[] = {1, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1
 SPECIMEN(user, user, (RIG_USER, o.jacobian = rig_user_jacobian))
 SPECIMEN(user_differences, user, RIG_USER)
 
+static inline ga_status make_sampled(const ware *w, ga_control_block **out)
+{
+  ga_block_sampled_opts o = ga_block_sampled_defaults();
+  ga_control_block *inner = NULL;
+  o.period = 0.1;
+  *out = NULL;
+  ga_status status = make_user(w, &inner);
+  if (!status) status = ga_block_create_sampled(w->ctx, &o, &inner, out);
+  ga_block_destroy(&inner);
+  return status;
+}
+
 typedef struct specimen {
   const char *name;
   ga_block_kind kind;
@@ -195,8 +214,14 @@ static const specimen SPECIMENS[] = {
     {"table", GA_KIND_TABLE, make_table, 1, 0, 1},
     {"table2d", GA_KIND_TABLE2D, make_table2d, 2, 0, 1},
     {"expression", GA_KIND_EXPRESSION, make_expression, 2, 0, 3},
+    {"orifice", GA_KIND_ORIFICE, make_orifice, 2, 0, 1},
+    {"check valve", GA_KIND_ORIFICE, make_check_valve, 3, 0, 1},
+    {"chamber", GA_KIND_CHAMBER, make_chamber, 3, 1, 1},
+    {"motor", GA_KIND_DC_MOTOR, make_dc_motor, 2, 1, 2},
+    {"gearbox", GA_KIND_GEARBOX, make_gearbox, 2, 0, 2},
     {"user", GA_KIND_USER, make_user, 2, 2, 1},
     {"user, differences", GA_KIND_USER, make_user_differences, 2, 2, 1},
+    {"sampled", GA_KIND_SAMPLED, make_sampled, 2, 3, 1},
 };
 
 /* ---- Diagrams ---- */

@@ -32,6 +32,7 @@ typedef union any_def {
   ga_road_def road;
   ga_tyre_def tyre;
   ga_sensor_def sensor;
+  ga_signal_def signal;
   ga_guess_def guess;
   ga__block_def block;
 } any_def;
@@ -225,6 +226,10 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->sensor = ga_sensor_defaults();
     def->sensor.of = "arm";
     break;
+  case GA__PART_SIGNAL:
+    def->signal = ga_signal_defaults();
+    def->signal.expression = "2*t";
+    break;
   case GA__PART_GUESS:
     def->guess = ga_guess_defaults();
     def->guess.signal = "arm.ax";
@@ -291,6 +296,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_contact(m, &def->contact);
   case GA__PART_SENSOR:
     return ga_machine_add_sensor(m, &def->sensor);
+  case GA__PART_SIGNAL:
+    return ga_machine_add_signal(m, &def->signal);
   case GA__PART_GUESS:
     return ga_machine_add_guess(m, &def->guess);
   case GA__PART_BLOCK:

@@ -208,6 +208,12 @@ GA_API const char *ga_version(void);
   /* values */                                                                                               \
   X(GA_REASON_UNDEFINED, "an expression or function has no value")                                           \
   X(GA_REASON_OUTSIDE_TABLE, "an argument is outside a table")                                               \
+  X(GA_REASON_NOT_SAMPLED, "a kind of block that cannot be sampled")                                         \
+  X(GA_REASON_SAMPLE_FAILED, "a sampled block could not be evaluated")                                       \
+  X(GA_REASON_SAMPLED_LOOP, "sampled blocks depend on each other at the same time")                          \
+  X(GA_REASON_HAS_SAMPLES, "a system with sampled states, where there must be none")                         \
+  X(GA_REASON_SAMPLES_NEED_SIMULATOR, "a step of a system with sampled states without a simulator")          \
+  X(GA_REASON_PITCH_VERTICAL, "roll, pitch or yaw is fed back where the x axis is vertical")                 \
   X(GA_REASON_UNDEFINED_AT_START, "an expression has no value while the start is computed")                  \
   X(GA_REASON_BLOCK_FAILED, "a block's function failed")                                                     \
   /* names in texts */                                                                                       \
@@ -281,6 +287,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TYRE_FILE, "a property file of a tyre has another line than expected")                         \
   X(GA_REASON_TYRE_FILE_LACKS, "a property file of a tyre lacks a coefficient")                              \
   X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
+  X(GA_REASON_CSV_FILE, "a file of columns has another line than expected")                                  \
+  X(GA_REASON_CSV_COLUMN, "a file has no such column")                                                       \
   X(GA_REASON_MESH_DATASET, "a dataset of a mesh is missing or wrong")                                       \
   X(GA_REASON_NO_STIFFENING, "there are no stiffening matrices")                                             \
   X(GA_REASON_LOAD_MISSING, "the stiffening matrix of a load is missing")                                    \

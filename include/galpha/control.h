@@ -50,8 +50,14 @@ typedef struct ga_control_block ga_control_block;
   X(GA_KIND_TANH, "tanh", "y = scale tanh(gain u/scale), a smooth saturation")                               \
   X(GA_KIND_TABLE, "table", "y = f(u), f a table or another function of one variable")                       \
   X(GA_KIND_TABLE2D, "table2d", "y = f(u0, u1), f a table")                                                  \
+  X(GA_KIND_ORIFICE, "orifice",                                                                              \
+    "flow through an orifice, valve or check valve by a difference of pressures")                            \
+  X(GA_KIND_CHAMBER, "chamber", "pressure in a chamber, by flow, displacement and its rate")                 \
+  X(GA_KIND_DC_MOTOR, "dc_motor", "torque and current of a direct-current motor, by voltage and speed")      \
+  X(GA_KIND_GEARBOX, "gearbox", "torque behind a gearbox with losses, and speed before it")                  \
   X(GA_KIND_EXPRESSION, "expression", "y = expressions in the inputs and t")                                 \
-  X(GA_KIND_USER, "user", "a C function, with or without Jacobian")
+  X(GA_KIND_USER, "user", "a C function, with or without Jacobian")                                          \
+  X(GA_KIND_SAMPLED, "sampled", "another block, evaluated at sample times; its outputs are held")
 
 typedef enum ga_block_kind {
 #define GA_BLOCK_KIND_ENUM(name, text, about) name,
@@ -353,6 +359,62 @@ GA_API ga_block_delay_opts ga_block_delay_defaults(void);
 GA_API ga_status ga_block_create_delay(ga_context *ctx, const ga_block_delay_opts *opts,
                                        ga_control_block **out);
 
+/* -- Hydraulics and drives -- */
+
+/* Flow [m³/s] from inlet to outlet, pressures [Pa]: Q = K s/(s² + transition²)^¼ with s = inlet − outlet, a
+ * root for large differences of pressure and linear for small ones. A check valve opens for s > 0 only: s is
+ * then ½(s + √(s² + check_width²)) − ½ check_width. */
+typedef struct ga_block_orifice_opts { /* start from ga_block_orifice_defaults() */
+  double coefficient;                  /* [m³/(s √Pa)] K > 0; needed */
+  double transition;                   /* [Pa] > 0; default 1e5 */
+  int check;                           /* 1: a check valve; default 0 */
+  double check_width;                  /* [Pa] > 0; default 200 */
+  int controlled;                      /* 1: a third input, opening [-], is a factor of the flow; default 0 */
+} ga_block_orifice_opts;
+
+GA_API ga_block_orifice_opts ga_block_orifice_defaults(void);
+GA_API ga_status ga_block_create_orifice(ga_context *ctx, const ga_block_orifice_opts *opts,
+                                         ga_control_block **out);
+
+/* Pressure p' = bulk_modulus/V (flow − area rate), V = volume + area displacement. Inputs: flow into the
+ * chamber [m³/s], displacement [m] of a piston and its rate. A volume that is not positive is a fault. */
+typedef struct ga_block_chamber_opts { /* start from ga_block_chamber_defaults() */
+  double bulk_modulus;                 /* [Pa] > 0; needed */
+  double volume;                       /* [m³] > 0, at displacement 0; needed */
+  double area;     /* [m²] positive: the volume grows with the displacement; default 0: it is constant */
+  double pressure; /* [Pa] at the start; default 0 */
+} ga_block_chamber_opts;
+
+GA_API ga_block_chamber_opts ga_block_chamber_defaults(void);
+GA_API ga_status ga_block_create_chamber(ga_context *ctx, const ga_block_chamber_opts *opts,
+                                         ga_control_block **out);
+
+/* inductance i' = voltage − resistance i − constant speed. Outputs: torque = constant i, and current i. */
+typedef struct ga_block_dc_motor_opts { /* start from ga_block_dc_motor_defaults() */
+  double resistance;                    /* [Ω] >= 0; default 0 */
+  double inductance;                    /* [H] > 0; needed */
+  double constant;                      /* [N m/A = V s/rad] > 0; needed */
+  double current;                       /* [A] at the start; default 0 */
+} ga_block_dc_motor_opts;
+
+GA_API ga_block_dc_motor_opts ga_block_dc_motor_defaults(void);
+GA_API ga_status ga_block_create_dc_motor(ga_context *ctx, const ga_block_dc_motor_opts *opts,
+                                          ga_control_block **out);
+
+/* Inputs: torque T of the motor, speed ω behind the gearbox. Outputs: torque behind it, ratio T times
+ * efficiency where the motor drives (T ratio ω > 0), divided by it where the motor is driven; and speed ratio
+ * ω of the motor. Between both the factor goes over by tanh(T ratio ω/power). For backlash, a dead_zone
+ * between two angles that a stiff spring joins. */
+typedef struct ga_block_gearbox_opts { /* start from ga_block_gearbox_defaults() */
+  double ratio;      /* [-] turns of the motor for one behind it, of either sign; default 1 */
+  double efficiency; /* [-] in (0, 1]; default 1 */
+  double power;      /* [W] > 0, needed where efficiency < 1 */
+} ga_block_gearbox_opts;
+
+GA_API ga_block_gearbox_opts ga_block_gearbox_defaults(void);
+GA_API ga_status ga_block_create_gearbox(ga_context *ctx, const ga_block_gearbox_opts *opts,
+                                         ga_control_block **out);
+
 /* -- Controller -- */
 
 /* Inputs setpoint r and measurement m; states integral i and filtered d, each only where its gain is not 0:
@@ -404,6 +466,39 @@ typedef struct ga_block_user_opts { /* start from ga_block_user_defaults() */
 GA_API ga_block_user_opts ga_block_user_defaults(void);
 GA_API ga_status ga_block_create_user(ga_context *ctx, const ga_block_user_opts *opts,
                                       ga_control_block **out);
+
+/* -- Sampled -- */
+
+/* Another block as a program that runs at t_k = offset + k period, k = 0, 1, ...: its inputs are read there,
+ * and its outputs are held until the next sample. Its states are those of a difference equation: of
+ * state_space, transfer_function (in z instead of s) and user, what they call xdot is the next state,
+ *
+ *   x_k+1 = A x_k + B u_k,   y_k = C x_k + D u_k
+ *
+ * and those of pid and integrator are x_k+1 = x_k + period xdot_k; a pid needs period <= filter_time, and is
+ * the plain difference where they are equal. Blocks without states are sampled and held. Filters and delays
+ * are refused: give their difference equation.
+ *
+ * The simulator meets every sample exactly, and starts again behind it. Of several blocks that are sampled at
+ * the same time, one that reads another sees its new output. Motions, accelerations and reactions are those
+ * just before the sample. States: those of the block, then its held outputs. */
+typedef struct ga_block_sampled_opts { /* start from ga_block_sampled_defaults() */
+  double period;                       /* [s] > 0; needed */
+  double offset;                       /* [s] >= 0, time of the first sample; default 0 */
+  const double *initial;               /* [n_out] outputs before the first sample; NULL: 0 (default) */
+} ga_block_sampled_opts;
+
+GA_API ga_block_sampled_opts ga_block_sampled_defaults(void);
+/* *inner belongs to the new block afterwards, and is NULL; it is kept on failure. */
+GA_API ga_status ga_block_create_sampled(ga_context *ctx, const ga_block_sampled_opts *opts,
+                                         ga_control_block **inner, ga_control_block **out);
+/* 1: the block is sampled; period and offset may be NULL. */
+GA_API int ga_block_sample_time(const ga_control_block *block, double *period, double *offset);
+/* [s] The first sample at or after t; infinite if the block is not sampled. */
+GA_API double ga_block_next_sample(const ga_control_block *block, double t);
+/* States behind a sample at t: x_next[n_x], which must not be x. Returns as ga_block_eval(). */
+GA_API ga_status ga_block_sample(const ga_control_block *block, double t, const double *u, const double *x,
+                                 double *x_next, ga_fault *fault);
 
 #ifdef __cplusplus
 }

@@ -143,6 +143,12 @@ GA_API void ga_breakpoint_join(ga_breakpoint *out, const ga_breakpoint *other);
  * on entry. Returns 0; anything else ends the simulation. Called once for every break, not in every step. */
 typedef int (*ga_break_fn)(void *user, double t, double until, ga_breakpoint *out);
 
+/* States that jump at given times, as those of a sampled controller: changes x[n_x], which p->x also points
+ * to, by the samples whose times are in [from, to], at p->t = to; all else of p is the motion there and the
+ * state just before. Every such time must be a break with a restart (ga_break_fn). Returns 0; anything else
+ * ends the simulation. */
+typedef int (*ga_sample_fn)(void *user, const ga_point *p, double from, double to, double *x);
+
 /* A state within a step, by dense output. */
 typedef struct ga_instant {
   const double *y;     /* [n_y] */
@@ -214,6 +220,7 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_jacobian_fn jacobian; /* NULL: coloured differences, which ga_stats counts */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
   ga_break_fn next_break;    /* NULL: the equations are taken to be smooth in t */
+  ga_sample_fn sample;       /* NULL: no states jump. Needs a simulator, or a follower of one */
   ga_hidden_fn hidden;       /* NULL: not known what happens between the ends of a step */
   int hidden_motion;         /* 1: `hidden` needs q and v too */
   int n_sides;               /* edges at which the equations jump, or have a kink, with the motion */

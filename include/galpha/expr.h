@@ -60,15 +60,17 @@ GA_API void ga_fault_text(char *text, size_t size, const ga_fault *fault);
 
 /* ---- Expressions -------------------------------------------------------------------------------------- */
 
-typedef struct ga_function ga_function; /* y(t), see below */
-typedef struct ga_table2d ga_table2d;   /* z(x,y), see below */
+typedef struct ga_function ga_function;     /* y(t), see below */
+typedef struct ga_table2d ga_table2d;       /* z(x,y), see below */
+typedef struct ga_definition ga_definition; /* of several arguments, see below */
 
 typedef enum ga_symbol_kind {
   GA_SYMBOL_VARIABLE = 0, /* value given at every evaluation; derivatives are with respect to these */
   GA_SYMBOL_PARAMETER,    /* value kept in the expression, changed by ga_expr_set_parameter() */
   GA_SYMBOL_CONSTANT,     /* value fixed when compiled */
   GA_SYMBOL_FUNCTION,     /* name(x): a ga_function */
-  GA_SYMBOL_TABLE2D       /* name(x, y): a ga_table2d */
+  GA_SYMBOL_TABLE2D,      /* name(x, y): a ga_table2d */
+  GA_SYMBOL_DEFINITION    /* name(x, y, ...): a ga_definition */
 } ga_symbol_kind;
 
 /* A name that expressions may use: a letter or _, then letters, digits, _, and . before a letter or _. pi and
@@ -76,10 +78,11 @@ typedef enum ga_symbol_kind {
 typedef struct ga_symbol {
   const char *name;
   ga_symbol_kind kind;
-  int index;                   /* variable: its place in the values at evaluation; parameter: its slot */
-  double value;                /* constant; parameter: first value */
-  const ga_function *function; /* borrowed as long as expressions live that use it */
-  const ga_table2d *table2d;   /* likewise */
+  int index;                       /* variable: its place in the values at evaluation; parameter: its slot */
+  double value;                    /* constant; parameter: first value */
+  const ga_function *function;     /* borrowed as long as expressions live that use it */
+  const ga_table2d *table2d;       /* likewise */
+  const ga_definition *definition; /* needed while expressions are compiled only */
 } ga_symbol;
 
 enum {
@@ -132,6 +135,34 @@ GA_API ga_status ga_expr_hessian(const ga_expr *e, const double *x, int n, const
  * out[0] = value, out[1] = ∇·x', out[2] = x'ᵀ H x' + ∇·x''; the derivatives only up to order (0, 1, 2). */
 GA_API ga_status ga_expr_curve(const ga_expr *e, const double *x, const double *rate, const double *rate2,
                                int order, double *out, ga_fault *fault);
+
+/* ---- Functions of several arguments --------------------------------------------------------------------
+ *
+ * A definition has arguments, local names and a value: orifice(K, p) with s = abs(p) + 1 and the value
+ * K*p/sqrt(s). Expressions that call it contain a copy of it, with exact derivatives of first and second
+ * order; arguments and local values are computed once. */
+enum {
+  GA_DEFINITION_NAMES = 16,     /* arguments, and local names */
+  GA_EXPR_INSTRUCTIONS = 100000 /* of an expression, with those of the definitions that it calls */
+};
+
+typedef struct ga_definition_opts { /* start from ga_definition_defaults() */
+  int n_args;                       /* from 1 to GA_DEFINITION_NAMES */
+  const char *const *args;          /* [n_args] their names */
+  int n_locals;                     /* default 0 */
+  const char *const *locals;        /* [n_locals] names */
+  const char *const *texts; /* [n_locals] expressions of the arguments and of the local names before */
+  const char *value;        /* an expression of arguments and local names */
+  const ga_symbol *symbols; /* further names: parameters, constants, functions, other definitions */
+  int n_symbols;
+} ga_definition_opts;
+
+GA_API ga_definition_opts ga_definition_defaults(void);
+/* *which (may be NULL): the text that error is about, a local name, or n_locals for the value; −1: none. */
+GA_API ga_status ga_definition_create(ga_context *ctx, const ga_definition_opts *opts, int *which,
+                                      ga_text_error *error, ga_definition **out);
+GA_API void ga_definition_destroy(ga_definition **definition);    /* NULL and *definition == NULL are fine */
+GA_API int ga_definition_n_args(const ga_definition *definition); /* 0 for NULL */
 
 /* ---- Units -------------------------------------------------------------------------------------------- */
 

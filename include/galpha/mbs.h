@@ -342,6 +342,9 @@ typedef struct ga_input {      /* {0}: 0 */
  * exact derivatives. Add it before the machine is built; it is borrowed as long as the machine lives. A
  * function and a part may have the same name. A function with the name of a built-in one replaces it. */
 GA_API ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function);
+/* The same for a function of several arguments, "orifice(K, tank.pressure - 1e5)"; needed until the machine
+ * is built. */
+GA_API ga_status ga_machine_add_definition(ga_machine *m, const char *name, const ga_definition *definition);
 
 /* Along the line between frames a and b, where `coordinate` is NULL, or on a coordinate. l is the length or
  * the coordinate, v its rate. The force, positive in tension (on a coordinate: against growing l), is preload
@@ -746,6 +749,15 @@ typedef struct ga_sensor_def { /* start from ga_sensor_defaults() */
   const char *axes; /* a frame whose axes are used; default "ground" */
 } ga_sensor_def;
 
+/* An expression of t and signals as a signal of its own, "name": it is recorded, and expressions, blocks and
+ * other parts may use it. Definitions may refer to each other in any order; a circular one is an algebraic
+ * loop, as between blocks. */
+typedef struct ga_signal_def { /* start from ga_signal_defaults() */
+  const char *name;
+  const char *expression; /* "motor.force*hinge.angle_rate" */
+  const char *unit;       /* "W"; checked as far as units are known. NULL: by its signals, else none */
+} ga_signal_def;
+
 /* An initial guess of a signal, for the iteration that finds accelerations, reactions and outputs at the
  * start. Without guesses it begins with 0, and with the values of other signals that follow from 0. If there
  * are several solutions, the one near the guess is found. Possible for signals that an expression, force or
@@ -758,8 +770,10 @@ typedef struct ga_guess_def { /* start from ga_guess_defaults() */
 } ga_guess_def;
 
 GA_API ga_sensor_def ga_sensor_defaults(void);
+GA_API ga_signal_def ga_signal_defaults(void);
 GA_API ga_guess_def ga_guess_defaults(void);
 GA_API ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def);
+GA_API ga_status ga_machine_add_signal(ga_machine *m, const ga_signal_def *def);
 GA_API ga_status ga_machine_add_guess(ga_machine *m, const ga_guess_def *def);
 /* inputs[ga_block_n_in(block)]. The block belongs to the machine afterwards, also on failure. Its outputs are
  * the signal "name" (one output) or "name.y1", "name.y2", ...; its states are "name.x1", .... Names given by
@@ -817,25 +831,29 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
 
 /* Every signal of a built machine, "part.channel":
  *
- *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; bodies also qw qx qy qz; planar
- *                        bodies also angle. Points and their markers have no w and no q
+ *   bodies, markers      x y z vx vy vz ax ay az wx wy wz, ground axes; roll pitch yaw, with the axes
+ *                        Rz(yaw) Ry(pitch) Rx(roll), within half a turn, pitch within a quarter; bodies also
+ *                        qw qx qy qz; planar bodies also angle. Points and their markers have positions only
  *   beams, cables        see ga_beam_def, ga_cable_def
  *   scalar bodies        the body's name itself, rate, acc
  *   joints               their coordinates, with _rate and _acc; fx fy fz mx my mz on body b, at the origin
- *                        of its frame, ground axes
+ *                        of its frame, ground axes; distance and rod also tension (positive: pulls)
  *   drives, gears, racks force (on the first coordinate)
  *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
  *   friction             force (positive: makes the coordinate grow)
- *   contacts, rolling    normal (positive: pushes); none for knife edges
+ *   contacts             normal (positive: pushes)
+ *   rolling              normal (positive: pushes), px py pz, where it touches, fx fy fz on the body, ground
+ *                        axes, tangential, the size of that along the plane. Knife edges: fx fy fz, and
+ *                        tangential, positive along y
  *   constraints          force, error: see ga_constraint_def
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
  *   tyres                fx fy fz slip slip_angle camber x y z penetration: see ga_tyre_def
  *   sensors              x y z
+ *   signals              the name itself
  *   blocks               the name itself, or y1 y2 ...; states x1 x2 ...
  *   energy               kinetic, potential, dissipated, input, balance
  *
- * Forces of springs, actuators, friction, bushings and contacts, errors, quaternions and energies are outputs
- * only; expressions may use all others. */
+ * Errors, quaternions and energies are outputs only; expressions may use all others. */
 GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] length of the vector; 0 for NULL */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m,

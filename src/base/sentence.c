@@ -319,6 +319,22 @@ static const ga__sentence SENTENCES[] = {
     /* values */
     [GA_REASON_UNDEFINED] = {"{{{field} }}{{'{name}' }}has no value: {detail}", NULL},
     [GA_REASON_OUTSIDE_TABLE] = {"{field}{{ '{name}'}} has no value: {detail}", NULL},
+    [GA_REASON_NOT_SAMPLED] = {"a block of type {name} has no difference equation and cannot be sampled",
+                               "; a transfer_function or state_space of that equation can be"},
+    [GA_REASON_SAMPLE_FAILED] = {"the sample has no value: {detail}", NULL},
+    [GA_REASON_SAMPLED_LOOP] = {"sampled blocks, or outputs that they read, depend on each other at the same "
+                                "sample, and have no values in turn",
+                                "; a delay of one sample in the loop, 1/z, makes it a recursion"},
+    [GA_REASON_HAS_SAMPLES] = {"the system has sampled blocks, whose outputs are held: it has neither "
+                               "equilibria nor linear equations",
+                               "; with continuous blocks in their place it has"},
+    [GA_REASON_SAMPLES_NEED_SIMULATOR] = {"the system has sampled blocks, and only a simulator meets their "
+                                          "samples",
+                                          NULL},
+    [GA_REASON_PITCH_VERTICAL] = {"'{name}' is used in an expression while the x axis of its frame is "
+                                  "vertical, where roll and yaw are "
+                                  "not defined and pitch has a corner",
+                                  "; a marker with another x axis, fixed to the same body, has angles there"},
     [GA_REASON_UNDEFINED_AT_START] =
         {"{name} is undefined while the start is computed, t = {t}{{ ({other})}}: {detail}", NULL},
     [GA_REASON_BLOCK_FAILED] = {"{detail}", NULL},
@@ -484,6 +500,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_TYRE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
     [GA_REASON_TYRE_FILE_LACKS] = {"'{name}' does not give {detail}, and neither does the tyre", NULL},
     [GA_REASON_MATRIX_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_CSV_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_CSV_COLUMN] = {"the file has no column '{name}', but {0.10} columns{{: {detail}}}", NULL},
     [GA_REASON_MESH_DATASET] = {"dataset '{name}': {detail}", NULL},
     [GA_REASON_NO_STIFFENING] =
         {"{field} is true, but the file has no group 'stiffening' of matrices by their "

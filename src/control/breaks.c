@@ -27,6 +27,7 @@ ga_status ga_block_next_break(const ga_control_block *b, double t, double until,
   if (!b || !out || !(t < until) || !isfinite(t) || !isfinite(until)) return GA_ERR_ARGUMENT;
   if (b->kind == GA_KIND_FUNCTION_OF_TIME) return ga_function_next_break(b->data.function, t, until, out);
   *out = (ga_break){INFINITY, INFINITY, 3, until, 0};
+  if (b->kind == GA_KIND_SAMPLED) ga__sampled_next_break(b, t, until, out);
   for (int i = 0; (e = expression(b, i)) != NULL; i++) {
     const ga_status status = ga_expr_next_break(e, 0, t, until, &one);
     if (status) return status;

@@ -51,7 +51,29 @@ typedef struct ga__user {
   double step;
 } ga__user;
 
+typedef struct ga__orifice {
+  double coefficient, transition;
+  double width; /* 0: not a check valve */
+} ga__orifice;
+
+typedef struct ga__chamber {
+  double bulk, volume, area;
+} ga__chamber;
+
+typedef struct ga__gearbox {
+  double ratio, efficiency, power;
+} ga__gearbox;
+
+typedef struct ga__sampled {
+  ga_control_block *inner; /* owned */
+  double period, offset;
+} ga__sampled;
+
 typedef union ga__block_data {
+  ga__sampled sampled;
+  ga__orifice orifice;
+  ga__chamber chamber;
+  ga__gearbox gearbox;
   ga__wiener wiener;
   struct {
     double gain;
@@ -95,6 +117,10 @@ ga_status ga__block_new(ga_context *ctx, ga_block_kind kind, const ga__block_typ
 /* Stores the failed evaluation, with the first inputs as arguments, and returns status. */
 ga_status ga__block_fault(ga_fault *fault, const ga_control_block *b, ga_status status, ga_fault_kind kind,
                           const char *needs, const double *u);
+
+/* Next break of a sampled block (sampled.c), as ga_block_next_break(). */
+void ga__sampled_next_break(const ga_control_block *block, double t, double until, ga_break *out);
+double ga__sample_width(const ga_control_block *block, double t); /* [s] from before a sample to behind it */
 
 /* ---- Checks of options (inspect.c) ---- */
 

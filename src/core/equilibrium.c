@@ -1,4 +1,5 @@
 /* Equilibria: options, memory, and the search. */
+#include "core/sample.h"
 #include "core/equilibrium.h"
 #include "core/arrays.h"
 #include "core/evaluate.h"
@@ -164,6 +165,7 @@ ga_status ga_equilibrium_create(ga_context *ctx, const ga_system *sys, const ga_
   if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
   const ga_equilibrium_opts o = opts ? *opts : ga_equilibrium_defaults();
   ga_status status = check_opts(ctx, &o);
+  if (!status) status = ga__refuse_samples(ctx, sys, __func__);
   if (status) return status;
   ga_equilibrium *eq = ga__alloc(ctx, 1, sizeof *eq);
   if (!eq) return ga__no_memory(ctx, "an equilibrium");

@@ -1,4 +1,5 @@
 /* A stepper that covers the steps of another one in parts. */
+#include "core/sample.h"
 #include "core/arrays.h"
 #include "core/sides.h"
 #include "core/weights.h"
@@ -30,8 +31,9 @@ struct ga_follower {
   double t_step, t_target; /* [s] beginning and end of the leader's current step */
   long steps, subdivided;
   ga__sides sides;
-  double gap;  /* [s] from the current state to just behind an edge, for the restart there; 0: none */
-  int n_edges; /* edges met within the leader's step */
+  double sampled; /* [s] samples up to this time have been met */
+  double gap;     /* [s] from the current state to just behind an edge, for the restart there; 0: none */
+  int n_edges;    /* edges met within the leader's step */
   int ahead; /* leader's steps in which the follower may be behind an edge that the leader has not met yet */
   double h_ahead;          /* [s] size of steps there; 0: not known yet */
   double *weight;          /* [nv] tolerances of errors of q */
@@ -82,6 +84,7 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
   if (!f) return ga__no_memory(ctx, "a follower");
   f->ctx = ctx;
   f->st = st;
+  st->meets_samples = 1;
   f->opts = o;
   ga_status status = take_memory(f);
   f->leader = o.leader ? *o.leader : ga_simulate_defaults();
@@ -171,7 +174,7 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   f->observed = 0;
   f->gap = 0.0;
   f->ahead = 0;
-  f->t_step = f->t_target = leader->t;
+  f->t_step = f->t_target = f->sampled = leader->t;
   f->steps = f->subdivided = 0;
   return call_observer(f);
 }
@@ -186,6 +189,10 @@ static ga_status start_at(ga_follower *f, double t, double h)
   memcpy(f->v, now->v, (size_t)sys->nv * sizeof(double));
   memcpy(f->x, now->x, (size_t)sys->size[GA_BLOCK_X] * sizeof(double));
   ga__extrapolate_motion(f->st, t, 0.0, f->q, f->v, f->x);
+  const double from = fmax(time_of(f) - 64.0 * DBL_EPSILON * fabs(t), f->sampled);
+  ga_status status = ga__sample(f->st, from, t, f->q, f->v, f->x);
+  if (status) return status;
+  f->sampled = t;
   memcpy(f->lambda, now->lambda, (size_t)sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
   memcpy(f->psi, now->psi, (size_t)sys->size[GA_BLOCK_PSI] * sizeof(double));
   start.h = h;
@@ -194,7 +201,7 @@ static ga_status start_at(ga_follower *f, double t, double h)
   f->started = 0;
   f->gap = 0.0;
   ga__start_again(f->st, GA__FOLLOWING);
-  const ga_status status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
+  status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
   ga__start_first(f->st);
   f->started = !status;
   f->observed = 0;

@@ -6,6 +6,7 @@
  *
  * The previous solution selects the branch: q is predicted by move(q, h v + h²/2 vdot), and the move is
  * shortened if the prediction is poor or the constraints seem to have become dependent on the way. */
+#include "core/sample.h"
 #include "core/kinematics.h"
 #include "core/arrays.h"
 
@@ -100,6 +101,7 @@ ga_status ga_kinematics_create(ga_context *ctx, const ga_system *sys, const ga_k
   if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
   const ga_kinematics_opts o = opts ? *opts : ga_kinematics_defaults();
   ga_status status = check_opts(ctx, &o);
+  if (!status) status = ga__refuse_samples(ctx, sys, __func__);
   if (status) return status;
   ga_kinematics *k = ga__alloc(ctx, 1, sizeof *k);
   if (!k) return ga__no_memory(ctx, "kinematics");

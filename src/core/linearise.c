@@ -15,6 +15,7 @@
  *
  * with states w and w' of Φ, w of k (V w then, and V w' in δvdot). Rows of B
  * and J are divided by their lengths, multipliers scaled likewise. */
+#include "core/sample.h"
 #include "core/arrays.h"
 #include "core/derivative.h"
 #include "core/kink.h"
@@ -155,6 +156,7 @@ ga_status ga_linearisation_create_with_inputs(ga_context *ctx, const ga_system *
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!out || !sys) return ga__refuse_null(ctx, __func__, out ? "sys" : "out");
   if (n_inputs > 0 && !inputs) return ga__refuse_null(ctx, __func__, "inputs");
+  if (ga__refuse_samples(ctx, sys, __func__)) return GA_ERR_ARGUMENT;
   if (sys->n > MOST)
     return ga__refuse(
         ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_MANY,

@@ -15,6 +15,7 @@
  * motion without forces where A Y c is no more than the rounding of its terms; and c' belongs to the zeros
  * too where A Y c' lies in the space of E Y c of those found before (a motion with constant speed), and so
  * on. What is left has no zeros, and its eigenvalues are computed without them. */
+#include "core/sample.h"
 #include "core/arrays.h"
 #include "core/kink.h"
 #include "core/pencil.h"
@@ -973,6 +974,7 @@ ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!sys || !p || !out) return ga__refuse_null(ctx, __func__, !out ? "out" : sys ? "p" : "sys");
   if (o.n < 0) return ga__refuse_number(ctx, "modes", "n", o.n, ">= 0");
+  if (ga__refuse_samples(ctx, sys, __func__)) return GA_ERR_ARGUMENT;
   if (o.turning) {
     const ga_status wrong = ga__turning_check(ctx, sys, o.turning);
     if (wrong) return wrong;

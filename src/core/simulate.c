@@ -1,5 +1,6 @@
 /* The simulator: options, memory, and one step: breaks, edges, an accepted step, events, outputs. */
 #include "core/arrays.h"
+#include "core/sample.h"
 #include "core/simulate.h"
 
 #include <float.h>
@@ -160,6 +161,7 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
   sim->st = st;
   sim->opts = *opts;
   sim->last_event = -1;
+  st->meets_samples = 1;
   sim->breaks = (ga__breaks){.sys = st->sys, .n_times = opts->n_breaks, .times = opts->breaks};
   if ((status = take_memory(sim)))
     ga_simulator_destroy(&sim);
@@ -178,6 +180,74 @@ void ga_simulator_destroy(ga_simulator **sim)
   ga__sides_free(&s->sides);
   ga__free(ctx, s);
   *sim = NULL;
+}
+
+void ga__sim_count_step(ga_simulator *sim, double h, double err)
+{
+  ga_simulate_stats *s = &sim->stats;
+  s->steps++;
+  s->h_smallest = s->steps == 1 || h < s->h_smallest ? h : s->h_smallest;
+  s->h_largest = fmax(s->h_largest, h);
+  s->worst_error = fmax(s->worst_error, err);
+  s->mean_error += (err - s->mean_error) / (double)s->steps;
+}
+
+/* No start was found behind a jump. A step over it usually fails, with a more specific error; one that
+ * succeeds would continue from an unknown state. The state before is kept. */
+static ga_status fail_behind_jump(ga_simulator *sim, double t, ga_status status)
+{
+  const ga_error why = sim->ctx->error;
+  char text[GA_ERROR_TEXT];
+  double err;
+  const ga_status stepped = ga__sim_make_accepted_step(sim, &err);
+  if (stepped) return stepped;
+  ga__sim_restore_backup(sim);
+  ga_error_say(&why, GA_SAY_ALL, text, sizeof text);
+  return ga__refuse(sim->ctx, status < 0 ? status : GA_ERR_STEP, GA_REASON_NO_STATE_AFTER_JUMP,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, why.block, why.index},
+                                 .equation = why.equation,
+                                 .detail = text});
+}
+
+#define JUMP_EARLY (2.0 * DBL_EPSILON)
+
+/* Handles the breaks at the current state. *restarted: the equations jump there, and the state is now
+ * behind the jump. */
+static ga_status handle_breaks(ga_simulator *sim, int *restarted)
+{
+  ga__breaks *b = &sim->breaks;
+  const double t = sim->st->now.scalar[GA__T], cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
+  const double passed = b->passed;
+  double first = INFINITY;
+  int jumps = 0;
+  ga_status status;
+  *restarted = 0;
+  while (!(status = ga__sim_find_next_break(sim, fmax(t, b->passed))) &&
+         b->next.before <= t + ga__sim_break_width(sim, t) && !ga__sim_ends_in_break(sim)) {
+    jumps |= b->next.restart;
+    first = fmin(first, b->next.before);
+    sim->stats.breaks++;
+    ga__breaks_pass(b);
+    sim->piece = t;
+  }
+  if (status || !jumps) return status;
+  ga__sim_copy_state(sim, &sim->st->view);
+  /* the time of a jump is known to rounding: a follower takes it to be later, and error bars show the
+   * difference */
+  ga__extrapolate_motion(sim->st, b->passed, JUMP_EARLY * fabs(b->passed), sim->q, sim->v, sim->x);
+  status = ga__sample(sim->st, fmax(first, passed), b->passed, sim->q, sim->v, sim->x);
+  if (status) return status;
+  const double h_next = sim->h_next;
+  status =
+      ga__sim_restart(sim, fmax(t, b->passed), cut); /* equal steps: up to the end of the step that was cut */
+  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  if (status) {
+    sim->h_next = h_next;
+    sim->piece = t;
+    return ga__nothing_jumps(sim->st, fmax(t, b->passed)) ? GA_OK : fail_behind_jump(sim, t, status);
+  }
+  *restarted = 1;
+  return GA_OK;
 }
 
 ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, double t0, const double *q0,
@@ -218,8 +288,11 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   const ga_state *s = ga_stepper_state(sim->st);
   if (!status) status = ga__sim_evaluate_events(sim, s, sim->g);
   if (status) return status;
+  int which, restarted;
+  if (sim->st->sys->def.sample && (status = handle_breaks(sim, &restarted)))
+    return status; /* samples at t0 */
   sim->started = 1;
-  int which;
+  s = ga_stepper_state(sim->st);
   double t;
   while ((t = ga__sim_next_output(sim, &which)) <= t0) {
     ga__sim_count_output(sim, which, t);
@@ -228,69 +301,6 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
       return GA_STOPPED;
     }
   }
-  return GA_OK;
-}
-
-void ga__sim_count_step(ga_simulator *sim, double h, double err)
-{
-  ga_simulate_stats *s = &sim->stats;
-  s->steps++;
-  s->h_smallest = s->steps == 1 || h < s->h_smallest ? h : s->h_smallest;
-  s->h_largest = fmax(s->h_largest, h);
-  s->worst_error = fmax(s->worst_error, err);
-  s->mean_error += (err - s->mean_error) / (double)s->steps;
-}
-
-/* No start was found behind a jump. A step over it usually fails, with a more specific error; one that
- * succeeds would continue from an unknown state. The state before is kept. */
-static ga_status fail_behind_jump(ga_simulator *sim, double t, ga_status status)
-{
-  const ga_error why = sim->ctx->error;
-  char text[GA_ERROR_TEXT];
-  double err;
-  const ga_status stepped = ga__sim_make_accepted_step(sim, &err);
-  if (stepped) return stepped;
-  ga__sim_restore_backup(sim);
-  ga_error_say(&why, GA_SAY_ALL, text, sizeof text);
-  return ga__refuse(sim->ctx, status < 0 ? status : GA_ERR_STEP, GA_REASON_NO_STATE_AFTER_JUMP,
-                    &(ga__facts){.at = &(ga__fact_time){t, NAN, why.block, why.index},
-                                 .equation = why.equation,
-                                 .detail = text});
-}
-
-#define JUMP_EARLY (2.0 * DBL_EPSILON)
-
-/* Handles the breaks at the current state. *restarted: the equations jump there, and the state is now
- * behind the jump. */
-static ga_status handle_breaks(ga_simulator *sim, int *restarted)
-{
-  ga__breaks *b = &sim->breaks;
-  const double t = sim->st->now.scalar[GA__T], cut = sim->opts.fixed_h > 0.0 ? sim->h_next : 0.0;
-  int jumps = 0;
-  ga_status status;
-  *restarted = 0;
-  while (!(status = ga__sim_find_next_break(sim, fmax(t, b->passed))) &&
-         b->next.before <= t + ga__sim_break_width(sim, t) && !ga__sim_ends_in_break(sim)) {
-    jumps |= b->next.restart;
-    sim->stats.breaks++;
-    ga__breaks_pass(b);
-    sim->piece = t;
-  }
-  if (status || !jumps) return status;
-  ga__sim_copy_state(sim, &sim->st->view);
-  /* the time of a jump is known to rounding: a follower takes it to be later, and error bars show the
-   * difference */
-  ga__extrapolate_motion(sim->st, b->passed, JUMP_EARLY * fabs(b->passed), sim->q, sim->v, sim->x);
-  const double h_next = sim->h_next;
-  status =
-      ga__sim_restart(sim, fmax(t, b->passed), cut); /* equal steps: up to the end of the step that was cut */
-  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
-  if (status) {
-    sim->h_next = h_next;
-    sim->piece = t;
-    return ga__nothing_jumps(sim->st, fmax(t, b->passed)) ? GA_OK : fail_behind_jump(sim, t, status);
-  }
-  *restarted = 1;
   return GA_OK;
 }
 

@@ -22,6 +22,9 @@ enum {
 static ga_status check_step(ga_stepper *st, double h)
 {
   if (!st->has_state) return ga__refuse_order(st->ctx, "ga_stepper_step", "after ga_stepper_start()");
+  if (st->sys->def.sample && !st->meets_samples)
+    return ga__refuse(st->ctx, GA_ERR_ORDER, GA_REASON_SAMPLES_NEED_SIMULATOR,
+                      &(ga__facts){.function = "ga_stepper_step"});
   double t = st->now.scalar[GA__T];
   const int positive = h > 0.0 && isfinite(h);
   if (positive && t + h != t) return GA_OK;

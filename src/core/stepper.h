@@ -94,6 +94,7 @@ struct ga_stepper {
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
   ga__again again;
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
+  int meets_samples;   /* 1: a simulator or follower calls ga_system_def.sample */
   int provisional;     /* 1: the next start only serves to choose h; no step follows */
   ga_status fell_back; /* > 0: the former outputs failed as a guess, and others were used */
   double *begin_y;     /* [n_y] outputs before a restart */

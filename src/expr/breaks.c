@@ -229,6 +229,11 @@ static void scan_program(scan *s, int from, int to, value *stack, int *top)
       at = scan_if(s, at, stack, top);
     } else if (instr->code == GA__AND || instr->code == GA__OR) {
       at = scan_and_or(s, at, stack, top);
+    } else if (ga__is_move(instr)) {
+      const int of = ga__move_top(instr, top);
+      stack[*top] = stack[of];
+      if (s->rates) s->rates->of[*top] = s->rates->of[of];
+      at++;
     } else if (instr->code <= GA__PARAMETER) {
       stack[++*top] = instr->code == GA__VARIABLE ? variable(s, instr->index) : constant(instr->number);
       if (s->rates) push_rate(s, *top, instr);

@@ -1,5 +1,6 @@
 /* Compiler of expressions: scanner, precedence-climbing parser, names. */
 #include "base/base_impl.h"
+#include "expr/definition.h"
 #include "expr/function.h"
 #include "expr/program.h"
 #include "expr/unit.h"
@@ -30,8 +31,8 @@ typedef struct parser {
   int nesting;    /* depth of nested operands */
   int waiting;    /* values on the stack at this point of the program */
   int depth;      /* see ga_expr */
-  ga__instr *out; /* one per byte of text is enough: every instruction needs at least one */
-  int n_out;
+  ga__instr *out; /* one per byte of text is enough, but for definitions */
+  int n_out, room;
 } parser;
 
 static const char expected_operand[] = "a number, a name or '('";
@@ -157,8 +158,26 @@ static ga_status unexpected(parser *p, const char *expected)
 
 /* Appends an instruction for the text from start to the last consumed token; grow: values that it adds to
  * the stack. */
+static ga_status take_room(parser *p, int start)
+{
+  ga_context *ctx = p->source.ctx;
+  if (p->room >= GA_EXPR_INSTRUCTIONS)
+    return ga__text_fail(&p->source, start, p->end - start, NULL, NULL,
+                         "more than %d operations, with those of the functions that are called",
+                         GA_EXPR_INSTRUCTIONS);
+  ga__instr *more = ga__alloc(ctx, 2 * (size_t)p->room, sizeof *more);
+  if (!more) return ga__no_memory(ctx, "compiling an expression");
+  memcpy(more, p->out, (size_t)p->n_out * sizeof *more);
+  ga__free(ctx, p->out);
+  p->out = more;
+  p->room *= 2;
+  return GA_OK;
+}
+
 static ga_status emit(parser *p, ga__instr instr, int start, int grow)
 {
+  const ga_status status = p->n_out < p->room ? GA_OK : take_room(p, start);
+  if (status) return status;
   p->waiting += grow;
   if (p->waiting > GA_EXPR_DEPTH) {
     return ga__text_fail(&p->source, start, p->end - start, NULL, NULL,
@@ -190,7 +209,8 @@ static const ga__op *find_op(const parser *p, const token *t, int arity, int ope
 
 static int is_callable(const ga_symbol *symbol)
 {
-  return symbol->kind == GA_SYMBOL_FUNCTION || symbol->kind == GA_SYMBOL_TABLE2D;
+  return symbol->kind == GA_SYMBOL_FUNCTION || symbol->kind == GA_SYMBOL_TABLE2D ||
+         symbol->kind == GA_SYMBOL_DEFINITION;
 }
 
 /* The symbol of that name; NULL: none. Two of one name are an error. A value and a function may share a
@@ -215,8 +235,8 @@ static ga_status find_symbol(parser *p, const token *t, int call, const ga_symbo
   return GA_OK;
 }
 
-static const ga_symbol built_in[] = {{"pi", GA_SYMBOL_CONSTANT, 0, GA__PI, NULL, NULL},
-                                     {"e", GA_SYMBOL_CONSTANT, 0, GA__E, NULL, NULL}};
+static const ga_symbol built_in[] = {{"pi", GA_SYMBOL_CONSTANT, 0, GA__PI, NULL, NULL, NULL},
+                                     {"e", GA_SYMBOL_CONSTANT, 0, GA__E, NULL, NULL, NULL}};
 enum { N_BUILT_IN = sizeof built_in / sizeof built_in[0] };
 
 /* Functions that have another name in other languages. */
@@ -372,10 +392,58 @@ static ga_status wrong_count(parser *p, const token *t, int start, int given, in
                        given, given == 1 ? "" : "s");
 }
 
+/* Values that an instruction adds to the stack; of a jump as in the branch that follows it. */
+static int growth(const ga__instr *instr)
+{
+  switch (instr->code) {
+  case GA__NUMBER:
+  case GA__VARIABLE:
+  case GA__PARAMETER:
+  case GA__PICK:
+    return 1;
+  case GA__SLIDE:
+    return -instr->index;
+  case GA__APPLY:
+  case GA__FUNCTION:
+  case GA__TABLE2D:
+    return 1 - ga__arity(instr);
+  default:
+    return -1;
+  }
+}
+
+/* Copies a program of a definition, whose variables are on the stack from `base` on. */
+static ga_status emit_program(parser *p, const ga_expr *e, int base, int start)
+{
+  const int first = p->n_out, bottom = p->waiting;
+  ga_status status = GA_OK;
+  if (e->depth - 1 > p->depth) p->depth = e->depth - 1;
+  for (int i = 0; !status && i < e->n_instr; i++) {
+    ga__instr instr = e->program[i];
+    if (instr.code == GA__PICK) instr.index += bottom;
+    if (instr.code >= GA__JUMP) instr.index += first;
+    if (instr.code == GA__VARIABLE) instr = (ga__instr){.code = GA__PICK, .index = base + instr.index};
+    status = emit(p, instr, start, growth(&instr));
+  }
+  return status;
+}
+
+/* Its arguments are on the stack; local values follow, then the value, which replaces all of them. */
+static ga_status emit_definition(parser *p, const ga_definition *d, int start)
+{
+  const int base = p->waiting - d->n_args, below = d->n_args + d->n_locals;
+  ga_status status = GA_OK;
+  for (int k = 0; !status && k <= d->n_locals; k++) status = emit_program(p, d->step[k], base, start);
+  return status ? status : emit(p, (ga__instr){.code = GA__SLIDE, .index = below}, start, -below);
+}
+
 static ga_status emit_symbol_call(parser *p, const ga_symbol *symbol, const token *t, int n)
 {
-  const int wanted = symbol->kind == GA_SYMBOL_FUNCTION ? 1 : 2;
+  const int wanted = symbol->kind == GA_SYMBOL_FUNCTION     ? 1
+                     : symbol->kind == GA_SYMBOL_DEFINITION ? symbol->definition->n_args
+                                                            : 2;
   if (n != wanted) return wrong_count(p, t, t->start, n, wanted);
+  if (symbol->kind == GA_SYMBOL_DEFINITION) return emit_definition(p, symbol->definition, t->start);
   if (symbol->kind == GA_SYMBOL_TABLE2D) {
     return emit(p, (ga__instr){.code = GA__TABLE2D, .use.table2d = symbol->table2d}, t->start, -1);
   }
@@ -547,16 +615,17 @@ static ga_status check_symbol(ga_context *ctx, const ga_symbol *s, int i)
   if (!s->name) facts.field = "name";
   if (s->kind == GA_SYMBOL_FUNCTION && !s->function) facts.field = "function";
   if (s->kind == GA_SYMBOL_TABLE2D && !s->table2d) facts.field = "table2d";
+  if (s->kind == GA_SYMBOL_DEFINITION && !s->definition) facts.field = "definition";
   if (is_slot && s->index < 0) {
     reason = GA_REASON_OUT_OF_RANGE, facts.field = "index", facts.expected = "at least 0";
     facts.number[facts.n_numbers++].value = s->index;
   } else if (is_value && !isfinite(s->value)) {
     reason = GA_REASON_NOT_FINITE, facts.field = "value";
     facts.number[facts.n_numbers++].value = s->value;
-  } else if ((unsigned)s->kind > GA_SYMBOL_TABLE2D) {
+  } else if ((unsigned)s->kind > GA_SYMBOL_DEFINITION) {
     reason = GA_REASON_NOT_A_CHOICE, facts.field = "kind", facts.expected = "ga_symbol_kind";
     facts.number[facts.n_numbers++].value = (int)s->kind;
-    facts.number[facts.n_numbers++].value = GA_SYMBOL_TABLE2D;
+    facts.number[facts.n_numbers++].value = GA_SYMBOL_DEFINITION;
   }
   return facts.field ? ga__refuse(ctx, GA_ERR_ARGUMENT, reason, &facts) : GA_OK;
 }
@@ -582,7 +651,8 @@ ga_status ga_expr_compile(ga_context *ctx, const char *text, const ga_symbol *sy
   parser p = {
       .source = {ctx, "expression", text, error}, .text = text, .symbols = symbols, .n_symbols = n_symbols};
   if ((status = ga__text_check_length(&p.source))) return status;
-  p.out = ga__alloc(ctx, strlen(text), sizeof *p.out);
+  p.room = (int)strlen(text) + 1;
+  p.out = ga__alloc(ctx, (size_t)p.room, sizeof *p.out);
   if (!p.out) return ga__no_memory(ctx, "compiling an expression");
   status = parse_all(&p);
   if (!status && p.depth >= GA_FUNCTION_DEPTH) {

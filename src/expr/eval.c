@@ -274,6 +274,13 @@ static ga_status run(double *value, jet *derivatives, const ga_expr *e, const do
       at = ga__jump(instr, at, f, &top);
       continue;
     }
+    if (ga__is_move(instr)) {
+      const int from = ga__move_top(instr, &top);
+      f[top] = f[from];
+      if (s) d[top] = d[from];
+      at++;
+      continue;
+    }
     if (instr->code <= GA__PARAMETER) {
       status = ga__load(&f[++top], instr, x, fault);
       if (s) d[top] = (jet){0};

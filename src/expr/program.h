@@ -11,6 +11,8 @@ typedef enum ga__code {
   GA__APPLY,     /* replace the topmost op->arity values by op of them */
   GA__FUNCTION,  /* replace the topmost value by function of it */
   GA__TABLE2D,   /* replace the topmost two by table2d of them */
+  GA__PICK,      /* push a copy of value number `index` of the stack, from its bottom */
+  GA__SLIDE,     /* remove the `index` values below the topmost */
   GA__JUMP,      /* jump to index */
   GA__UNLESS,    /* pop; jump to index if it was 0 */
   GA__AND,       /* if the top is 0 jump to index, leaving 0; else pop */
@@ -28,6 +30,20 @@ typedef struct ga__instr {
   } use;
   int start, bytes; /* its piece of text */
 } ga__instr;
+
+/* 1: only moves values on the stack: GA__PICK and GA__SLIDE. After ga__move_top(), *top is the place of the
+ * value that is copied from the place returned. */
+static inline int ga__is_move(const ga__instr *instr)
+{
+  return instr->code == GA__PICK || instr->code == GA__SLIDE;
+}
+
+static inline int ga__move_top(const ga__instr *instr, int *top)
+{
+  const int from = instr->code == GA__PICK ? instr->index : *top;
+  *top += instr->code == GA__PICK ? 1 : -instr->index;
+  return from;
+}
 
 /* Operands of an operation, a function or a table. */
 static inline int ga__arity(const ga__instr *instr)

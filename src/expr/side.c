@@ -75,7 +75,10 @@ ga_status ga_expr_side(const ga_expr *e, const double *x, unsigned *side)
       at = ga__jump(instr, at, f, &top);
       continue;
     }
-    if (instr->code <= GA__PARAMETER) {
+    if (ga__is_move(instr)) {
+      const int from = ga__move_top(instr, &top);
+      f[top] = f[from];
+    } else if (instr->code <= GA__PARAMETER) {
       status = ga__load(&f[++top], instr, x, NULL);
     } else {
       top -= ga__arity(instr) - 1;

@@ -55,6 +55,11 @@ int ga__expr_find_kink(const ga_expr *e, ga__expr_piece *out)
       out->operation = instr->code == GA__AND ? "&&" : instr->code == GA__OR ? "||" : "if";
       return 1;
     }
+    if (ga__is_move(instr)) {
+      const int from = ga__move_top(instr, &top);
+      varies[top] = varies[from];
+      continue;
+    }
     if (instr->code <= GA__PARAMETER) {
       varies[++top] = instr->code == GA__VARIABLE;
       continue;
@@ -94,6 +99,11 @@ int ga__expr_dimension(const ga_expr *e, const ga__dimension_known *variable, ga
   for (int i = 0; i < e->n_instr; i++) {
     const ga__instr *instr = &e->program[i];
     if (instr->code >= GA__JUMP) return 0;
+    if (ga__is_move(instr)) {
+      const int from = ga__move_top(instr, &top);
+      x[top] = x[from];
+      continue;
+    }
     if (instr->code <= GA__PARAMETER) {
       x[++top] = instr->code == GA__VARIABLE ? variable[instr->index] : (ga__dimension_known){.known = 0};
       continue;

@@ -110,8 +110,9 @@ static ga_status next_break_of(const ga__break_site *s, double t, double until, 
 {
   if (s->function) return ga_function_next_break(s->function, t, until, at);
   if (s->block)
-    return s->time_signal ? ga__block_next_break_along(s->block, s->time_signal, t, until, at)
-                          : ga_block_next_break(s->block, t, until, at);
+    return s->time_signal && !ga_block_sample_time(s->block, NULL, NULL)
+               ? ga__block_next_break_along(s->block, s->time_signal, t, until, at)
+               : ga_block_next_break(s->block, t, until, at);
   return s->time_signal ? ga__expr_next_break_along(s->expr, s->time_signal, t, until, at)
                         : ga_expr_next_break(s->expr, 0, t, until, at);
 }

@@ -10,11 +10,11 @@
 
 /* ---- What may jump ---- */
 
-static ga_status add(ga_context *ctx, ga__mbs_model *b, int formula, int part)
+static ga_status add(ga_context *ctx, ga__mbs_model *b, ga__edge found)
 {
   ga__edge *edge = ga__list_add(ctx, &b->edge);
   if (!edge) return GA_ERR_MEMORY;
-  *edge = (ga__edge){formula, part};
+  *edge = found;
   return GA_OK;
 }
 
@@ -23,11 +23,15 @@ ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
   ga_status status = GA_OK;
   for (int i = 0; !status && i < b->formula.n; i++) {
     const ga__formula *f = GA__AT(b->formula, ga__formula, i);
-    if (ga_expr_has_edges(f->expr, 0)) status = add(ctx, b, i, f->part);
+    if (ga_expr_has_edges(f->expr, 0)) status = add(ctx, b, (ga__edge){i, f->part, -1});
   }
   for (int i = 0; !status && i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
-    if (el->type->has_edges && el->type->has_edges(b, el)) status = add(ctx, b, -1, el->part);
+    if (el->type->has_edges && el->type->has_edges(b, el)) status = add(ctx, b, (ga__edge){-1, el->part, -1});
+  }
+  for (int i = 0; !status && i < b->probe.n; i++) {
+    const ga__probe *probe = GA__AT(b->probe, ga__probe, i);
+    if (ga__probe_has_edges(probe)) status = add(ctx, b, (ga__edge){-1, probe->part, i});
   }
   return status;
 }
@@ -41,9 +45,12 @@ int ga__machine_sides(void *user, const ga_point *p, int *side)
   for (int i = 0; !code && i < e.b->edge.n; i++) {
     unsigned mixed = 2166136261u;
     const ga__edge *edge = GA__AT(e.b->edge, ga__edge, i);
-    const ga__element *el = edge->formula < 0 ? ga__element_of(e.b, edge->part) : NULL;
-    code = el ? el->type->side(&e, el, &mixed)
-              : ga__formula_side(&e, GA__AT(e.b->formula, ga__formula, edge->formula), NULL, &mixed);
+    const ga__element *el = edge->formula < 0 && edge->probe < 0 ? ga__element_of(e.b, edge->part) : NULL;
+    if (edge->probe >= 0)
+      ga__probe_side(&e, GA__AT(e.b->probe, ga__probe, edge->probe), &mixed);
+    else
+      code = el ? el->type->side(&e, el, &mixed)
+                : ga__formula_side(&e, GA__AT(e.b->formula, ga__formula, edge->formula), NULL, &mixed);
     side[i] = (int)(mixed >> 1);
   }
   return code;
@@ -64,6 +71,10 @@ void ga__machine_side_name(void *user, int index, char *text, size_t size)
   const ga__mbs_model *b = ((const ga__workspace *)user)->b;
   const ga__edge *edge = GA__AT(b->edge, ga__edge, index);
   const ga__part *part = &b->m->part[edge->part];
+  if (edge->probe >= 0) {
+    ga__signal_name_of(b, GA__AT(b->probe, ga__probe, edge->probe), text, size);
+    return;
+  }
   const ga_expr *expr = edge->formula >= 0 ? GA__AT(b->formula, ga__formula, edge->formula)->expr
                                            : expression_of(ga__element_of(b, edge->part));
   char quoted[GA_TEXT_PIECE] = "";

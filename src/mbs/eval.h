@@ -21,6 +21,7 @@ typedef struct ga__workspace {
   unsigned long motion; /* ga_point.motion and arrays that kin was computed for; 0: none */
   const double *motion_q, *motion_v, *motion_vdot;
   double *f;                         /* [nv] forces within a sweep */
+  double *x_sample, *x_next;         /* [n_x] states before and behind samples */
   double *y_between, *y_previous;    /* [n_y] outputs of a state between steps */
   double *y_slope;                   /* [2 y_room] derivatives of one row of y, by D, then by Q */
   double *value, *slope;             /* of one formula's variables, and derivatives by them */

@@ -17,6 +17,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/expression_unit.h"
 #include "mbs/measure.h"
 
 #include "expr/smooth.h"
@@ -465,7 +466,7 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 /* ---- Units ---- */
 
 /* "m^2*kg/s", of a dimension without rad where that is only half of the unit of a torque. */
-static void write_unit(char *text, size_t size, const ga_dimension *d)
+void ga__write_unit(char *text, size_t size, const ga_dimension *d)
 {
   static const char *const name[GA_N_BASE_UNITS] = {"m", "kg", "s", "A", "K", "mol", "cd", "rad"};
   static const struct {
@@ -495,10 +496,10 @@ static void set_units(constraint *c, const ga__dimension_known *known)
 {
   ga_dimension force = {{2, 1, c->psi >= 0 ? -3 : -2}};
   if (!known->known) return;
-  write_unit(c->unit, sizeof c->unit, &known->dimension);
+  ga__write_unit(c->unit, sizeof c->unit, &known->dimension);
   for (int i = 0; i < GA_N_BASE_UNITS - 1; i++)
     force.power[i] = (signed char)(force.power[i] - known->dimension.power[i]);
-  write_unit(c->force_unit, sizeof c->force_unit, &force);
+  ga__write_unit(c->force_unit, sizeof c->force_unit, &force);
 }
 
 /* Compares the given unit with that of the terms. */
@@ -522,20 +523,28 @@ static ga_status check_unit(ga_machine *m, const ga__part *part, const char *tex
   return GA_OK;
 }
 
+ga_status ga__expression_dimension(ga_machine *m, const ga__part *part, const char *field,
+                                   const ga_expr *expr, const ga__dimension_known *variable, const char *unit,
+                                   ga__dimension_known *known)
+{
+  ga_dimension sum[2];
+  ga__expr_piece piece;
+  char first[2 * GA_TEXT_PIECE], second[2 * GA_TEXT_PIECE];
+  if (ga__expr_dimension(expr, variable, known, sum, &piece)) {
+    ga_dimension_text(first, sizeof first, &sum[0]);
+    ga_dimension_text(second, sizeof second, &sum[1]);
+    return ga__refuse_part(
+        m->ctx, part, GA_ERR_ARGUMENT, GA_REASON_SUM_OF_DIMENSIONS,
+        (ga__facts){.field = field, .name = ga_expr_text(expr), .other = first, .detail = second});
+  }
+  return unit ? check_unit(m, part, unit, known) : GA_OK;
+}
+
 static ga_status take_units(ga_machine *m, const ga__part *part, const ga_constraint_def *def, constraint *c,
                             const ga__dimension_known *variable)
 {
   ga__dimension_known known;
-  ga_dimension sum[2];
-  ga__expr_piece piece;
-  char first[2 * GA_TEXT_PIECE], second[2 * GA_TEXT_PIECE];
-  if (ga__expr_dimension(c->expr, variable, &known, sum, &piece)) {
-    ga_dimension_text(first, sizeof first, &sum[0]);
-    ga_dimension_text(second, sizeof second, &sum[1]);
-    return ga__refuse_part(m->ctx, part, GA_ERR_ARGUMENT, GA_REASON_SUM_OF_DIMENSIONS,
-                           (ga__facts){.field = "zero", .name = def->zero, .other = first, .detail = second});
-  }
-  const ga_status status = def->unit ? check_unit(m, part, def->unit, &known) : GA_OK;
+  const ga_status status = ga__expression_dimension(m, part, "zero", c->expr, variable, def->unit, &known);
   if (!status) set_units(c, &known);
   return status;
 }

@@ -889,11 +889,17 @@ static int turning_of(const ga__mbs_model *b, int part, int coordinate)
   return n;
 }
 
+/* 1: it keeps a length, by the first of its own rows. */
+static int has_tension(const ga__joint *joint)
+{
+  return joint->recipe && ((const joint_recipe *)joint->recipe)->to_length;
+}
+
 int ga__joint_n_signals(const ga__mbs_model *b, int part)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   if (!joint) return 0;
-  return 3 * joint->n_coordinates + (joint->a >= 0 ? 6 : joint->n_rows > 0);
+  return 3 * joint->n_coordinates + (joint->a >= 0 ? 6 + has_tension(joint) : joint->n_rows > 0);
 }
 
 void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
@@ -911,6 +917,11 @@ void ga__joint_signal(const ga__mbs_model *b, int part, int i, ga__signal_def *o
     return;
   }
   i -= 3 * joint->n_coordinates;
+  if (joint->a >= 0 && i == 6) { /* its force is −λ along the distance */
+    ga__signal_set(out, "tension", "N", GA__PROBE_TENSION, 0);
+    out->probe.index = GA__AT(b->row, ga__row, joint->first_own)->lambda;
+    return;
+  }
   if (joint->a >= 0) {
     ga__signal_set_reaction(out, i, i < 3 ? GA__PROBE_REACTION_FORCE : GA__PROBE_REACTION_TORQUE);
     out->probe.component = i % 3;

@@ -336,7 +336,7 @@ static int n_signals(const ga__mbs_model *b, int part)
   const ga__element *el = ga__element_of(b, part);
   if (type->line) return 3;
   if (type->force_name) return 1;
-  return el ? ((const ga__law *)el->data)->n : GA__MOST_GAUGES;
+  return el ? ((const ga__law *)el->data)->n : type->count(b->m->part[part].def);
 }
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
@@ -377,6 +377,54 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   const int status = eval_law(&v, &at, e, law, 0);
   *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
   return status;
+}
+
+/* Columns of a force: velocities of both nodes, the ground's left out, then outputs. */
+static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
+{
+  const ga__law *law = el->data;
+  const int *y;
+  const int n_y = outputs_of(law, &y);
+  int node[2], n = 0;
+  (void)i;
+  nodes_of(node, b, law);
+  for (int side = 0; side < 2; side++) {
+    const ga__node *at = GA__AT(b->node, ga__node, node[side]);
+    for (int c = 0; node[side] > 0 && c < at->n; c++, n++)
+      if (n < room) column[n] = at->v + c;
+  }
+  for (int k = 0; k < n_y; k++, n++)
+    if (n < room) column[n] = ga__column_y(b, y[k]);
+  return n;
+}
+
+/* by q: Σ_j ∂F/∂ρ_j g_j + ∂F/∂ρ_j' K_jᵀ w;  by v: Σ_j ∂F/∂ρ_j' g_j */
+static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                        double *d, double *dq)
+{
+  const ga__law *law = el->data;
+  const double sign = law->type->sign < 0 ? -1.0 : 1.0;
+  law_gauges v;
+  ga__law_eval at;
+  double by_q[12], by_w[12];
+  const int *y;
+  const int n_y = outputs_of(law, &y), status = eval_law(&v, &at, e, law, 1);
+  (void)shift_vdot;
+  if (status) return status;
+  slope_of(by_q, by_w, &v, &at, law->n, i);
+  for (int side = 0; side < 2; side++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, v.node[side]);
+    for (int c = 0; v.node[side] > 0 && c < 6; c++) {
+      if (node->column[c] < 0) continue;
+      *d++ = sign * shift_v * by_w[6 * side + c];
+      *dq++ = sign * by_q[6 * side + c];
+    }
+  }
+  for (int k = 0; k < n_y; k++) {
+    *d++ = at.by_y && i == 0 ? sign * at.by_y[k] : 0.0;
+    *dq++ = 0.0;
+  }
+  return 0;
 }
 
 static int counted_angle(const ga__mbs_model *b, const ga__element *el, int i, int *limited)
@@ -460,6 +508,8 @@ const ga__element_type ga__law_element = {
     .signal = signal,
     .complete_signal = complete_signal,
     .value = value,
+    .value_columns = value_columns,
+    .value_slopes = value_slopes,
     .counted_angle = counted_angle,
     .unit_of_input = unit_of_input,
     .get_input = get_input,

@@ -75,6 +75,7 @@ struct ga__law_type {
 
   /* Signals: length and rate of a line; forces. */
   ga__law_line (*line)(const void *def); /* NULL: it has no line */
+  int (*count)(const void *def);         /* number of its forces, where they have no name of their own */
   const char *force_name; /* of the first gauge's force; NULL: forces of all gauges, fx, fy, ... */
   double sign;            /* of the force as a signal; 1: opposing an increase of ρ */
   /* Shape number i; returns 0: no more. */

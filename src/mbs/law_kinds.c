@@ -405,6 +405,11 @@ static ga_status resolve_bushing(ga_machine *m, ga__mbs_model *b, ga__law *law)
   return status ? status : add_angles(m, b, law, end);
 }
 
+static int bushing_count(const void *def)
+{
+  return bushing_is_straight(def) ? 3 : GA__MOST_GAUGES;
+}
+
 static int bushing_jumps(const ga__mbs_model *b, const ga__law *law, int i)
 {
   if (i < 3 || i >= law->n) return 0;
@@ -654,6 +659,7 @@ const ga__law_type *ga__law_type_of(ga__part_kind kind)
                             .power = bushing_power,
                             .works = bushing_works,
                             .products = 1,
+                            .count = bushing_count,
                             .jumps = bushing_jumps,
                             .sign = 1,
                             .shape = bushing_shape},

@@ -34,6 +34,7 @@ typedef enum ga__part_kind {
   GA__PART_ROAD,
   GA__PART_TYRE,
   GA__PART_SENSOR,
+  GA__PART_SIGNAL,
   GA__PART_GUESS,
   GA__PART_BLOCK,
   GA__N_PARTS,

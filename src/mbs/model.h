@@ -8,10 +8,11 @@
 #include "mbs/pattern.h"
 #include "mbs/probe.h"
 
-/* A formula, or the element of a part, that may jump or have a corner with the motion. (edges.c) */
+/* A formula, the element of a part, or a probe that may jump or have a corner with the motion. (edges.c) */
 typedef struct ga__edge {
-  int formula; /* −1: an element */
+  int formula; /* −1: an element, or a probe */
   int part;
+  int probe; /* that jumps; −1: none */
 } ga__edge;
 
 /* Rows of y. */

@@ -422,13 +422,16 @@ static const struct {
     {"wx", "rad/s", GA__PROBE_ANGULAR_VELOCITY, 0},
     {"wy", "rad/s", GA__PROBE_ANGULAR_VELOCITY, 1},
     {"wz", "rad/s", GA__PROBE_ANGULAR_VELOCITY, 2},
+    {"roll", "rad", GA__PROBE_EULER, 0},
+    {"pitch", "rad", GA__PROBE_EULER, 1},
+    {"yaw", "rad", GA__PROBE_EULER, 2},
     {"qw", "", GA__PROBE_QUATERNION, 0},
     {"qx", "", GA__PROBE_QUATERNION, 1},
     {"qy", "", GA__PROBE_QUATERNION, 2},
     {"qz", "", GA__PROBE_QUATERNION, 3},
     {"angle", "rad", GA__PROBE_ANGLE, 0},
 };
-enum { OF_POINT = 9, OF_MARKER = 12, OF_RIGID = 16, OF_PLANAR = 17 };
+enum { OF_POINT = 9, OF_MARKER = 15, OF_RIGID = 19, OF_PLANAR = 20 };
 
 int ga__n_rigid_signals(const ga__mbs_model *b, int part)
 {

@@ -620,6 +620,18 @@ static const ga__field sensor_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_signal_def
+static const ga__field signal_fields[] = {
+    NAME,
+    {ONE(expression), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_SIGNALS,
+     .note = "an expression of t and signals, such as \"motor.force*hinge.angle_rate\"",
+     .about = "expression of t and signals"},
+    {ONE(unit), .rule = GA__RULE_TEXT,
+     .about =
+         "unit of the expression, such as W; it must agree with its signals where their units are known"},
+};
+#undef DEF
+
 #define DEF ga_guess_def
 static const ga__field guess_fields[] = {
     NAME,
@@ -1210,6 +1222,11 @@ ga_sensor_def ga_sensor_defaults(void)
   return (ga_sensor_def){.from = "ground", .axes = "ground"};
 }
 
+ga_signal_def ga_signal_defaults(void)
+{
+  return (ga_signal_def){.name = NULL};
+}
+
 ga_guess_def ga_guess_defaults(void)
 {
   return (ga_guess_def){.name = NULL};
@@ -1264,6 +1281,7 @@ KIND(contact)
 KIND(road)
 KIND(tyre)
 KIND(sensor)
+KIND(signal)
 KIND(guess)
 #undef KIND
 
@@ -1414,6 +1432,11 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                          .element = &ga__sensor_type,
                          .section = "sensors",
                          .about = "three signals `name.x`, `name.y`, `name.z`"},
+    [GA__PART_SIGNAL] = {.text = "signal",
+                         KIND(signal),
+                         .element = &ga__named_signal_type,
+                         .section = "signals",
+                         .about = "an expression of signals with a name, which is a signal itself"},
     [GA__PART_GUESS] = {.text = "guess",
                         KIND(guess),
                         .element = &ga__guess_type,

@@ -548,6 +548,11 @@ ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def)
   return add_part(m, GA__PART_SENSOR, def);
 }
 
+ga_status ga_machine_add_signal(ga_machine *m, const ga_signal_def *def)
+{
+  return add_part(m, GA__PART_SIGNAL, def);
+}
+
 ga_status ga_machine_add_guess(ga_machine *m, const ga_guess_def *def)
 {
   return add_part(m, GA__PART_GUESS, def);
@@ -570,7 +575,7 @@ ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def)
 
 /* ---- Functions ---- */
 
-static ga_status check_function(const ga_machine *m, const char *name, const ga_function *function)
+static ga_status check_function(const ga_machine *m, const char *name, const void *function)
 {
   char quoted[GA_TEXT_PIECE];
   if (!name || !name[0])
@@ -597,11 +602,9 @@ static ga_status check_function(const ga_machine *m, const char *name, const ga_
   return GA_OK;
 }
 
-ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function)
+/* Adds a symbol with its own copy of its name. */
+static ga_status add_callable(ga_machine *m, const char *name, ga_symbol symbol)
 {
-  if (!m) return GA_ERR_ARGUMENT;
-  const ga_status status = check_function(m, name, function);
-  if (status) return status;
   const size_t n = (size_t)m->n_functions, bytes = strlen(name) + 1;
   ga_symbol *all = ga__alloc(m->ctx, n + 1, sizeof *all);
   char *own = ga__alloc(m->ctx, bytes, 1);
@@ -612,11 +615,28 @@ ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_func
   }
   if (n > 0) memcpy(all, m->function, n * sizeof *all);
   memcpy(own, name, bytes);
-  all[n] = (ga_symbol){.name = own, .kind = GA_SYMBOL_FUNCTION, .function = function};
+  symbol.name = own;
+  all[n] = symbol;
   ga__free(m->ctx, m->function);
   m->function = all;
   m->n_functions++;
   return GA_OK;
+}
+
+ga_status ga_machine_add_function(ga_machine *m, const char *name, const ga_function *function)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  const ga_status status = check_function(m, name, function);
+  return status ? status
+                : add_callable(m, name, (ga_symbol){.kind = GA_SYMBOL_FUNCTION, .function = function});
+}
+
+ga_status ga_machine_add_definition(ga_machine *m, const char *name, const ga_definition *definition)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  const ga_status status = check_function(m, name, definition);
+  return status ? status
+                : add_callable(m, name, (ga_symbol){.kind = GA_SYMBOL_DEFINITION, .definition = definition});
 }
 
 /* ---- Counting ---- */

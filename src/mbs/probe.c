@@ -5,6 +5,7 @@
  * single unknowns λ, x, y. */
 #include "mbs/element.h"
 
+#include "expr/side.h"
 #include "lie/mat3.h"
 #include <math.h>
 #include <string.h>
@@ -125,9 +126,11 @@ static void list_dependencies(slopes *s, const ga__mbs_model *b, const ga__probe
     depend_on_gauge(s, b, probe->gauge);
     return;
   case GA__PROBE_ANGLE:
+  case GA__PROBE_EULER:
     depend_on_marker(s, b, probe->of);
     return;
   case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_TENSION:
     depend_on_unknown(s, b->nv + probe->index);
     return;
   case GA__PROBE_MULTIPLIER_OF_K:
@@ -475,6 +478,66 @@ static void gauge_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
   }
 }
 
+/* ---- Roll, pitch and yaw: R = Rz(yaw) Ry(pitch) Rx(roll) ----
+ *
+ *   x axis = (cos pitch cos yaw, cos pitch sin yaw, −sin pitch);  z of the axes = (−sin pitch, cos pitch sin
+ *   roll, cos pitch cos roll)
+ *
+ * Where the x axis is vertical, only roll ∓ yaw is defined. Values are then those with roll 0, which describe
+ * the rotation as well; derivatives do not exist. */
+
+#define VERTICAL 1e-7 /* cos pitch, below which rounding decides about roll and yaw */
+
+static double euler_value(const double A[9], int i)
+{
+  const double level = hypot(A[0], A[3]);
+  if (i == 1) return atan2(-A[6], level);
+  if (level >= VERTICAL) return i == 0 ? atan2(A[7], A[8]) : atan2(A[3], A[0]);
+  return i == 0 ? 0.0 : atan2(-A[1], A[4]);
+}
+
+/* By small rotations φ about ground axes, with c = (cos yaw, sin yaw, 0) and p = (−sin yaw, cos yaw, 0):
+ *   roll   c / cos pitch       pitch   p       yaw   z + c tan pitch */
+static void euler_slopes(slopes *s, const ga__eval *e, const ga__probe *probe)
+{
+  ga__frame f;
+  ga__frame_at(&f, marker_at(e->b, probe->of), e->kin);
+  const int at = slot_of_node(s, f.node);
+  const double level = hypot(f.A[0], f.A[3]);
+  if (at < 0) return;
+  const double c = f.A[0] / level, p = f.A[3] / level, tangent = -f.A[6] / level;
+  const double by[3][3] = {{c / level, p / level, 0.0}, {-p, c, 0.0}, {c * tangent, p * tangent, 1.0}};
+  memcpy(s->dq[at] + 3, by[probe->component], sizeof by[0]);
+}
+
+/* 0; 1: an angle that is fed back has no derivative here. */
+static int refuse_vertical(const ga__eval *e, const ga__probe *probe)
+{
+  ga__frame f;
+  char name[GA_ERROR_NAME];
+  if (probe->kind != GA__PROBE_EULER) return 0;
+  ga__frame_at(&f, marker_at(e->b, probe->of), e->kin);
+  if (hypot(f.A[0], f.A[3]) >= VERTICAL) return 0;
+  ga__signal_name_of(e->b, probe, name, sizeof name);
+  if (e->work->ctx->starting) e->work->ctx->starting |= GA__UNDEFINED;
+  ga__refuse(e->work->ctx, GA_RETRY_NAN, GA_REASON_PITCH_VERTICAL,
+             &(ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}, .name = name});
+  return 1;
+}
+
+int ga__probe_has_edges(const ga__probe *probe)
+{
+  return probe->kind == GA__PROBE_EULER && probe->component != 1;
+}
+
+void ga__probe_side(const ga__eval *e, const ga__probe *probe, unsigned *side)
+{
+  ga__frame f;
+  ga__frame_at(&f, marker_at(e->b, probe->of), e->kin);
+  const double sine = probe->component == 0 ? f.A[7] : f.A[3], cosine = f.A[probe->component == 0 ? 8 : 0];
+  ga__mix_side(side, cosine < 0 ? sine < 0 : 2);
+}
+
 /* ---- Values ---- */
 
 /* Component i of the unit quaternion of a rotation, with a non-negative real part, by Shepperd's method:
@@ -539,6 +602,7 @@ static double vector_value(ga__probe_cache *cache, const ga__eval *e, const ga__
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
 {
   ga__probe_cache cache;
+  if (refuse_vertical(e, probe)) return 1;
   ga__probe_cache_reset(&cache);
   return ga__probe_read(&cache, e, probe, value);
 }
@@ -559,6 +623,9 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
   case GA__PROBE_QUATERNION:
     *value = quaternion(cached_frame(cache, e, probe->of)->A, probe->component);
     return 0;
+  case GA__PROBE_EULER:
+    *value = euler_value(cached_frame(cache, e, probe->of)->A, probe->component);
+    return 0;
   case GA__PROBE_ANGLE:
     *value = e->kin[marker_at(b, probe->of)->node].angle;
     return 0;
@@ -569,6 +636,9 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
   }
   case GA__PROBE_MULTIPLIER:
     *value = -e->p->lambda[probe->index];
+    return 0;
+  case GA__PROBE_TENSION:
+    *value = e->p->lambda[probe->index];
     return 0;
   case GA__PROBE_MULTIPLIER_OF_K:
     *value = -e->p->psi[probe->index];
@@ -617,8 +687,11 @@ const char *ga__probe_beyond_motion(const ga__probe *probe)
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
   case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_TENSION:
   case GA__PROBE_MULTIPLIER_OF_K:
     return "a force";
+  case GA__PROBE_EULER:
+    return "an angle that jumps by a full turn";
   case GA__PROBE_ELEMENT:
     return "a force or strain";
   case GA__PROBE_ERROR:
@@ -665,6 +738,7 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
     const ga__element *el = ga__element_of(b, probe->owner);
     return el->type->value_slopes(e, el, probe->component, shift_v, shift_vdot, d, dq);
   }
+  if (refuse_vertical(e, probe)) return 1;
   list_dependencies(&s, b, probe);
   memset(s.dq, 0, (size_t)s.n_nodes * sizeof s.dq[0]);
   memset(s.dv, 0, (size_t)s.n_nodes * sizeof s.dv[0]);
@@ -687,6 +761,10 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
   case GA__PROBE_MULTIPLIER_OF_K:
     s.du[0] = -1;
     break;
+  case GA__PROBE_EULER:
+    euler_slopes(&s, e, probe);
+    break;
+  case GA__PROBE_TENSION:
   case GA__PROBE_STATE:
   case GA__PROBE_OUTPUT:
     s.du[0] = 1;

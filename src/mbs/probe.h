@@ -19,9 +19,11 @@ typedef enum ga__probe_kind {
   GA__PROBE_GAUGE_ACC,  /* no slopes, except for a scalar node */
   GA__PROBE_ANGLE,      /* of the planar body that `of` is on, with its turns */
   GA__PROBE_QUATERNION, /* no slopes */
+  GA__PROBE_EULER,      /* 0, 1, 2: roll, pitch, yaw of `of`, R = Rz(yaw) Ry(pitch) Rx(roll) */
   GA__PROBE_ELEMENT,    /* value number `component` of the element of part `owner` */
   GA__PROBE_ERROR,      /* value of the expression of the constraint `owner`; no slopes */
   GA__PROBE_MULTIPLIER, /* −λ number `index`: the force of a drive, gear or rack on its (first) coordinate */
+  GA__PROBE_TENSION,    /* λ number `index`: of a distance, positive where it pulls its ends together */
   GA__PROBE_MULTIPLIER_OF_K, /* −ψ number `index`, likewise */
   GA__PROBE_STATE,           /* x number `index` */
   GA__PROBE_OUTPUT,          /* y number `index` */
@@ -57,6 +59,9 @@ void ga__probe_cache_reset(ga__probe_cache *cache);
 /* Value at an evaluation. cache: reset before, and used only for probes of this evaluation. */
 int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value);
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value); /* of a single probe */
+/* On which side of its jump by a full turn an angle is, mixed into *side; other probes have none. */
+int ga__probe_has_edges(const ga__probe *probe);
+void ga__probe_side(const ga__eval *e, const ga__probe *probe, unsigned *side);
 /* Words for a signal that positions and velocities do not determine; NULL: they do. */
 const char *ga__probe_beyond_motion(const ga__probe *probe);
 /* 1: its derivatives are available, so that it can be an output y of the system. */

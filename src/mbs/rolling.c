@@ -340,17 +340,102 @@ static int unilateral(const ga__mbs_model *b, const ga__element *el, ga__unilate
   return r->lambda >= 0;
 }
 
+/* Signals: of the force on the body, ground axes, and, where it touches the plane, of that place. Of a knife
+ * edge the tangential force is the one across it, with its sign. */
+enum { NORMAL = 0, PLACE = 1, FORCE = 4, TANGENTIAL = 7, N_ROLLING_SIGNALS = 8, OF_KNIFE = FORCE };
+
+static int first_signal(const ga__mbs_model *b, int part)
+{
+  return ((const ga_rolling_def *)b->m->part[part].def)->kind == GA_ROLLING_KNIFE ? OF_KNIFE : 0;
+}
+
 static int n_signals(const ga__mbs_model *b, int part)
 {
-  return ((const ga_rolling_def *)b->m->part[part].def)->kind != GA_ROLLING_KNIFE;
+  return N_ROLLING_SIGNALS - first_signal(b, part);
 }
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
+  static const char *const NAME[N_ROLLING_SIGNALS] = {"normal", "px", "py", "pz",
+                                                      "fx",     "fy", "fz", "tangential"};
   const ga__element *el = ga__element_of(b, part);
+  i += first_signal(b, part);
+  ga__signal_set(out, NAME[i], i >= PLACE && i < FORCE ? "m" : "N",
+                 i == NORMAL ? GA__PROBE_MULTIPLIER : GA__PROBE_ELEMENT, i);
+  out->probe.owner = part;
+  if (el && i == NORMAL) out->probe.index = ((const rolling *)el->data)->lambda;
+}
+
+static double tangential(const ga__eval *e, const rolling *r)
+{
+  const double *psi = e->p->psi + r->psi;
+  return r->n_psi == 1 ? -psi[0] : hypot(psi[0], psi[1]);
+}
+
+static int value(const ga__eval *e, const ga__element *el, int i, double *out)
+{
+  const rolling *r = el->data;
+  contact_eval v;
+  *out = tangential(e, r);
+  if (i == TANGENTIAL) return 0;
+  eval_contact(&v, e, r);
+  if (i < FORCE) {
+    *out = e->kin[v.body.node].x[i - PLACE] + v.l[i - PLACE];
+    return 0;
+  }
+  *out = 0;
+  for (int k = 0; k < r->n_psi; k++) *out -= e->p->psi[r->psi + k] * v.e[k][i - FORCE];
+  if (r->lambda >= 0) *out -= e->p->lambda[r->lambda] * v.e[2][i - FORCE];
+  return 0;
+}
+
+/* Columns: the node's velocities, ψ, λ. */
+static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
+{
+  const rolling *r = el->data;
+  const ga__node *node = GA__AT(b->node, ga__node, marker_of(b, r->body)->node);
+  int n = 0;
   (void)i;
-  ga__signal_set(out, "normal", "N", GA__PROBE_MULTIPLIER, 0);
-  if (el) out->probe.index = ((const rolling *)el->data)->lambda;
+  for (int c = 0; c < node->n; c++, n++)
+    if (n < room) column[n] = node->v + c;
+  for (int k = 0; k < r->n_psi; k++, n++)
+    if (n < room) column[n] = b->nv + b->n_lambda + r->psi + k;
+  if (r->lambda >= 0 && n++ < room) column[n - 1] = b->nv + r->lambda;
+  return n;
+}
+
+/* place: δx + L δφ; force of a knife edge: −ψ x̂ (b · δφ) */
+static void place_slope(double six[6], const contact_eval *v, const ga__eval *e, const rolling *r, int i)
+{
+  memset(six, 0, 6 * sizeof *six);
+  if (i < FORCE) {
+    six[i - PLACE] = 1;
+    memcpy(six + 3, v->L + 3 * (i - PLACE), 3 * sizeof *six);
+  } else if (i < TANGENTIAL && r->kind == GA_ROLLING_KNIFE) {
+    for (int k = 0; k < 3; k++) six[3 + k] = -e->p->psi[r->psi] * v->x[i - FORCE] * v->b[k];
+  }
+}
+
+static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                        double *d, double *dq)
+{
+  const rolling *r = el->data;
+  const double *psi = e->p->psi + r->psi, size = tangential(e, r);
+  contact_eval v;
+  double six[6];
+  int n = 0;
+  (void)shift_v, (void)shift_vdot;
+  eval_contact(&v, e, r);
+  place_slope(six, &v, e, r, i);
+  memset(dq, 0, (size_t)(v.node->n + r->n_psi + (r->lambda >= 0)) * sizeof *dq);
+  ga__add_six(dq, v.node, 1, six);
+  while (n < v.node->n) d[n++] = 0;
+  for (int k = 0; k < r->n_psi; k++, n++) {
+    d[n] = i < FORCE ? 0 : i < TANGENTIAL ? -v.e[k][i - FORCE] : 0;
+    if (i == TANGENTIAL) d[n] = r->n_psi == 1 ? -1 : size > 0 ? psi[k] / size : 0;
+  }
+  if (r->lambda >= 0) d[n] = i >= FORCE && i < TANGENTIAL ? -v.e[2][i - FORCE] : 0;
+  return 0;
 }
 
 static int n_shapes(const ga__mbs_model *b, int part)
@@ -383,6 +468,9 @@ const ga__element_type ga__rolling_type = {
     .unilateral = unilateral,
     .n_signals = n_signals,
     .signal = signal,
+    .value = value,
+    .value_columns = value_columns,
+    .value_slopes = value_slopes,
     .n_shapes = n_shapes,
     .shape = shape,
 };

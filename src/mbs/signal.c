@@ -266,11 +266,12 @@ static ga_status feed_channel(ga_machine *m, ga__mbs_model *b, const ga__part *a
         m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_SIGNAL_NOT_FED_BACK,
         (ga__facts){.field = field,
                     .name = name,
-                    .expected = probe->kind == GA__PROBE_ELEMENT
-                                    ? "the inputs and coordinates that make up this force"
-                                : probe->kind == GA__PROBE_ERROR
-                                    ? "the signals of its expression"
-                                    : "angles, or components of axes from position sensors"});
+                    .expected =
+                        probe->kind == GA__PROBE_ELEMENT
+                            ? "the inputs and coordinates that make up this force"
+                        : probe->kind == GA__PROBE_ERROR
+                            ? "the signals of its expression"
+                            : "roll, pitch and yaw, angles, or components of axes from position sensors"});
   probe->part = part;
   probe->channel = number;
   return GA_OK;
@@ -320,6 +321,7 @@ static int is_known(const ga__mbs_model *b, int y)
   case GA__PROBE_REACTION_FORCE:
   case GA__PROBE_REACTION_TORQUE:
   case GA__PROBE_MULTIPLIER:
+  case GA__PROBE_TENSION:
   case GA__PROBE_MULTIPLIER_OF_K:
   case GA__PROBE_GAUGE_ACC:
   case GA__PROBE_ELEMENT: /* forces in sections have inertia in them */
@@ -450,6 +452,8 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
       [GA__PROBE_GAUGE_ACC] = GA_SIGNAL_ACCELERATION,
       [GA__PROBE_ANGLE] = GA_SIGNAL_COORDINATE,
       [GA__PROBE_QUATERNION] = GA_SIGNAL_ORIENTATION,
+      [GA__PROBE_EULER] = GA_SIGNAL_ORIENTATION,
+      [GA__PROBE_TENSION] = GA_SIGNAL_FORCE,
       [GA__PROBE_ELEMENT] = GA_SIGNAL_FORCE,
       [GA__PROBE_ERROR] = GA_SIGNAL_ERROR,
       [GA__PROBE_MULTIPLIER] = GA_SIGNAL_FORCE,

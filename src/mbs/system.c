@@ -1,4 +1,5 @@
 /* The callbacks of a machine's system, which evaluate its elements. */
+#include "mbs/sampled.h"
 #include "mbs/system.h"
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
@@ -301,6 +302,7 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   if (!b->form) def.sweep = sweep;
   def.name = name;
   def.next_break = ga__machine_next_break;
+  def.sample = ga__has_samples(b) ? ga__machine_sample : NULL;
   if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
   def.n_sides = b->edge.n;
   if (b->edge.n > 0) def.sides = ga__machine_sides, def.side_name = ga__machine_side_name;

@@ -58,6 +58,8 @@ static void lay_out(ga__workspace *w, int derivatives, pieces *p)
   w->kin = take(p, (size_t)b->node.n, sizeof *w->kin);
   w->f = take(p, (size_t)ga__elements_rows(b), one);
   w->y_between = take(p, n_y, one);
+  w->x_sample = take(p, (size_t)b->n_x, one);
+  w->x_next = take(p, (size_t)b->n_x, one);
   w->y_previous = take(p, n_y, one);
   w->y_slope = take(p, 2 * (size_t)b->y_room, one);
   w->value = take(p, variables, one);

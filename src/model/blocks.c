@@ -39,6 +39,10 @@ typedef union any_opts {
   ga_block_second_order_opts second_order;
   ga_block_delay_opts delay;
   ga_block_pid_opts pid;
+  ga_block_orifice_opts orifice;
+  ga_block_chamber_opts chamber;
+  ga_block_dc_motor_opts dc_motor;
+  ga_block_gearbox_opts gearbox;
   ga_block_saturation_opts saturation;
   ga_block_dead_zone_opts dead_zone;
   ga_block_tanh_opts tanh;
@@ -188,6 +192,49 @@ static const ga__field pid_fields[] = {
     {ONE(filtered), .rule = GA__RULE_NUMBER, .about = "initial state of the derivative's filter"},
 };
 #undef OPTS
+#define OPTS ga_block_orifice_opts
+static const ga__field orifice_fields[] = {
+    {ONE(coefficient), .rule = GA__RULE_POSITIVE, .no_default = 1,
+     .about = "K of the flow K s/(s² + transition²)^¼, in m³/(s √Pa), > 0; s = inlet − outlet"},
+    {ONE(transition), .rule = GA__RULE_POSITIVE, .unit = "Pa", .about = "below it the flow is linear, > 0"},
+    {ONE(check), .rule = GA__RULE_FLAG, .about = "a check valve: it opens for s > 0 only"},
+    {ONE(check_width), .rule = GA__RULE_POSITIVE, .unit = "Pa", .about = "check valve: where it opens, > 0"},
+    {ONE(controlled), .rule = GA__RULE_FLAG, .about = "a third input, opening, is a factor of the flow"},
+};
+#undef OPTS
+#define OPTS ga_block_chamber_opts
+static const ga__field chamber_fields[] = {
+    {ONE(bulk_modulus), .rule = GA__RULE_POSITIVE, .no_default = 1, .unit = "Pa",
+     .about = "of the fluid, > 0"},
+    {ONE(volume), .rule = GA__RULE_POSITIVE, .no_default = 1, .unit = "m^3",
+     .about = "volume at displacement 0, > 0"},
+    {ONE(area), .rule = GA__RULE_NUMBER, .unit = "m^2",
+     .about = "area of the piston; positive: the volume grows with the displacement"},
+    {ONE(pressure), .rule = GA__RULE_NUMBER, .unit = "Pa", .about = "initial pressure"},
+};
+#undef OPTS
+#define OPTS ga_block_dc_motor_opts
+static const ga__field dc_motor_fields[] = {
+    {ONE(resistance), .rule = GA__RULE_NOT_NEGATIVE, .unit = "ohm", .about = "of the winding"},
+    {ONE(inductance), .rule = GA__RULE_POSITIVE, .no_default = 1, .unit = "H",
+     .about = "of the winding, > 0"},
+    {ONE(constant), .rule = GA__RULE_POSITIVE, .no_default = 1,
+     .about = "torque by current in N m/A, which is voltage by speed in V s/rad, > 0"},
+    {ONE(current), .rule = GA__RULE_NUMBER, .unit = "A", .about = "initial current"},
+};
+#undef OPTS
+#define OPTS ga_block_gearbox_opts
+static const ga__field gearbox_fields[] = {
+    {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "turns of the motor for one behind the gearbox, positive or negative"},
+    {ONE(efficiency), .rule = GA__RULE_POSITIVE, .unit = "1",
+     .about =
+         "above 0 and at most 1: the torque is multiplied by it where the motor drives, divided by it where "
+         "it is driven"},
+    {ONE(power), .rule = GA__RULE_NOT_NEGATIVE, .unit = "W",
+     .about = "with an efficiency below 1: power below which one goes over into the other, > 0"},
+};
+#undef OPTS
 #define OPTS ga_block_saturation_opts
 static const ga__field saturation_fields[] = {LIMITS};
 #undef OPTS
@@ -276,6 +323,10 @@ BLOCK(first_order)
 BLOCK(second_order)
 BLOCK(delay)
 BLOCK(pid)
+BLOCK(orifice)
+BLOCK(chamber)
+BLOCK(dc_motor)
+BLOCK(gearbox)
 BLOCK(saturation)
 BLOCK(dead_zone)
 BLOCK(tanh)
@@ -467,6 +518,10 @@ static const block_kind BLOCKS[GA_N_BLOCK_KINDS] = {
     [GA_KIND_SECOND_ORDER] = {KIND(second_order)},
     [GA_KIND_DELAY] = {KIND(delay)},
     [GA_KIND_PID] = {KIND(pid)},
+    [GA_KIND_ORIFICE] = {KIND(orifice)},
+    [GA_KIND_CHAMBER] = {KIND(chamber)},
+    [GA_KIND_DC_MOTOR] = {KIND(dc_motor)},
+    [GA_KIND_GEARBOX] = {KIND(gearbox)},
     [GA_KIND_SATURATION] = {KIND(saturation)},
     [GA_KIND_DEAD_ZONE] = {KIND(dead_zone)},
     [GA_KIND_TANH] = {KIND(tanh)},
@@ -477,6 +532,9 @@ static const block_kind BLOCKS[GA_N_BLOCK_KINDS] = {
 };
 
 /* In models a user function is called "library". */
+/* Any of them is sampled by the key sample_time. */
+enum { N_TYPES = GA_KIND_SAMPLED };
+
 static const char *type_name(int kind)
 {
   return kind == GA_KIND_USER ? "library" : ga_block_kind_name((ga_block_kind)kind);
@@ -484,7 +542,7 @@ static const char *type_name(int kind)
 
 int ga__block_group(int i, ga__group *group)
 {
-  if (i < 0 || i >= GA_N_BLOCK_KINDS) return 0;
+  if (i < 0 || i >= N_TYPES) return 0;
   const block_kind *k = &BLOCKS[i];
   *group =
       (ga__group){.section = "blocks",
@@ -587,14 +645,14 @@ static int match_inputs(const block_read *b, const ga_control_block *block, ga_i
 
 static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
 {
-  const char *names[GA_N_BLOCK_KINDS];
+  const char *names[N_TYPES];
   ga__messages *m = reader->r->messages;
   int good = 0;
-  for (int i = 0; i < GA_N_BLOCK_KINDS; i++) names[i] = type_name(i);
+  for (int i = 0; i < N_TYPES; i++) names[i] = type_name(i);
   const ga__tree *type = ga__map_get(map, "type");
   const size_t before = ga__messages_enter(m, "type");
   if (type)
-    good = ga__value_choice(reader->r, type, GA_N_BLOCK_KINDS, names, kind);
+    good = ga__value_choice(reader->r, type, N_TYPES, names, kind);
   else
     ga__report_error(m, map->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.expected = "one such as 'pid'"});
   ga__messages_leave(m, before);
@@ -646,6 +704,35 @@ static int set_units(const block_read *b, ga_control_block *block)
   return good;
 }
 
+/* Reads sample_time and sample_offset, if given: the block becomes a sampled one. */
+static int sample_block(const block_read *b, ga_control_block **block)
+{
+  static const char *const key[2] = {"sample_time", "sample_offset"};
+  ga__reading *r = b->reader->r;
+  ga_block_sampled_opts opts = ga_block_sampled_defaults();
+  double *const value[2] = {&opts.period, &opts.offset};
+  ga_control_block *made = NULL;
+  const ga__tree *given[2] = {ga__map_get(b->map, key[0]), ga__map_get(b->map, key[1])};
+  if (!given[0] && given[1]) {
+    report(b, given[1]->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.field = key[0]});
+    return 0;
+  }
+  if (!given[0] || b->omitted >= GA__OMIT_NUMBERS) return 1;
+  for (int i = 0; i < 2; i++) {
+    const size_t before = ga__messages_enter(r->messages, key[i]);
+    const int good = !given[i] || ga__value_number(r, given[i], "s", value[i]);
+    ga__messages_leave(r->messages, before);
+    if (!good) return 0;
+  }
+  const ga_status status = ga_block_create_sampled(r->ctx, &opts, block, &made);
+  if (status == GA_ERR_MEMORY)
+    r->failed = 1;
+  else if (status)
+    ga__report_found(r->messages, given[0]->at, &r->ctx->error);
+  if (!status) *block = made;
+  return !status;
+}
+
 /* Adds the block with its inputs to the machine. */
 static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 {
@@ -660,7 +747,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
     return 0;
   }
   inputs = ga__room(reader, (size_t)ga_block_n_in(block), sizeof *inputs);
-  if (!inputs || !(match_inputs(b, block, inputs) & set_units(b, block))) {
+  if (!inputs || !sample_block(b, &block) || !(match_inputs(b, block, inputs) & set_units(b, block))) {
     ga_block_destroy(&block);
     return 0;
   }
@@ -671,7 +758,7 @@ static int add_block(const block_read *b, ga__named *named, const block_kind *k)
 
 int ga__read_block(ga__reader *reader, ga__named *named)
 {
-  static const char *const more[] = {"type", "inputs", "unit", "expression"};
+  static const char *const more[] = {"type", "inputs", "unit", "sample_time", "sample_offset", "expression"};
   inputs_given given = {.n = 0};
   any_opts opts;
   int kind;
@@ -686,9 +773,9 @@ int ga__read_block(ga__reader *reader, ga__named *named)
   if (named->omitted < GA__OMIT_NUMBERS)
     good &= ga__read_fields(reader, named->tree, k->n_fields, k->fields, &owner, &opts);
   good &= size_by_inputs(&b, k, &owner);
-  ga__map_get(named->tree, "unit"); /* a known key, even if the block is not created */
+  for (int i = 2; i < 5; i++) ga__map_get(named->tree, more[i]); /* known, even if the block is not created */
   for (int i = 0; i < k->n_extra; i++) ga__map_get(named->tree, k->extra[i].name);
   if (good && !reader->r->failed) good = add_block(&b, named, k);
-  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 4 : 3, more);
+  ga__finish_keys(reader, named->tree, k->n_fields, k->fields, &owner, k->n_extra ? 6 : 5, more);
   return good && !reader->r->failed;
 }

@@ -1,4 +1,6 @@
-/* Functions of one variable, called t in their texts: named ones, and those in place. */
+/* Functions of one variable, called t in their texts: named ones, and those in place. Functions of several
+ * arguments have a name always. */
+#include "model/csv_file.h"
 #include "model/format.h"
 #include "model/inputs.h"
 #include "model/sections.h"
@@ -26,7 +28,7 @@ typedef struct function_kind {
   const ga__extra *extra;
   int n_extra;
   void (*defaults)(void *base);
-  ga_status (*create)(ga_context *ctx, const any_opts *opts, ga_function **out); /* NULL: an expression */
+  ga_status (*create)(ga_context *ctx, const any_opts *opts, ga_function **out); /* NULL: of texts */
 } function_kind;
 
 /* ---- The table ---- */
@@ -85,7 +87,21 @@ static const ga__field wave_fields[] = {
 
 static const ga__extra expression_extra[] = {
     {"expression", "text", "in t, parameters and other functions: `2*sin(w*t) + ramp(t)`"}};
-static const ga__extra table_extra[] = {{"rows", "rows", "instead of x and y: pairs [x, y]"}};
+static const ga__extra formula_extra[] = {
+    {"arguments", "texts", "names of the arguments: `[K, p]`"},
+    {"let", "let",
+     "local names, each with an expression of the arguments and of the names before it: `{s: abs(p) + 1}`"},
+    {"value", "number",
+     "expression of arguments, local names, parameters and other functions: `K*p/sqrt(s)`"}};
+static const ga__extra table_extra[] = {
+    {"rows", "rows", "instead of x and y: pairs [x, y]"},
+    {"file", "text",
+     "instead of x and y: a CSV file within the model's folder; units in its header, as in `force [kN]`, are "
+     "converted"},
+    {"columns", "columns",
+     "with file: the columns of x and y, by names of the header or numbers from 1; not needed if there are "
+     "two"}};
+enum { MOST_EXTRA = 3 };
 
 static void default_table(void *base)
 {
@@ -126,8 +142,10 @@ static const function_kind FUNCTIONS[] = {
     {"constant", "a constant value", constant_fields, SIZE_OF(constant_fields), NULL, 0, NULL,
      create_constant},
     {"expression", "an expression in t", NULL, 0, expression_extra, 1, NULL, NULL},
+    {"formula", "a function of several arguments, with local names; expressions call it by its name", NULL, 0,
+     formula_extra, SIZE_OF(formula_extra), NULL, NULL},
     {"table", "values at points, interpolated between them", table_fields, SIZE_OF(table_fields), table_extra,
-     1, default_table, create_table},
+     SIZE_OF(table_extra), default_table, create_table},
     {"motion", "a motion from one value to another, constant before and after", motion_fields,
      SIZE_OF(motion_fields), NULL, 0, default_motion, create_motion},
     {"wave", "offset + amplitude sin(phase + 2π ∫ frequency dt), with an optional sweep of the frequency",
@@ -149,6 +167,14 @@ int ga__function_group(int i, ga__group *group)
                        .defaults = k->defaults,
                        .size = sizeof(any_opts)};
   return 1;
+}
+
+/* Reports that a key is not there; returns 0. */
+static int report_missing(ga__reader *reader, const ga__tree *map, const char *key, const char *expected)
+{
+  ga__report_error(reader->r->messages, map->at, GA_REASON_KEY_MISSING,
+                   &(ga__facts){.field = key, .expected = expected});
+  return 0;
 }
 
 /* ---- Expressions ---- */
@@ -179,6 +205,14 @@ int ga__calls_function(const ga__reader *reader, const char *text)
   return 0;
 }
 
+ga_symbol ga__function_symbol(const ga__named *named)
+{
+  return (ga_symbol){.name = named->name,
+                     .kind = named->definition ? GA_SYMBOL_DEFINITION : GA_SYMBOL_FUNCTION,
+                     .function = named->function,
+                     .definition = named->definition};
+}
+
 int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol **symbols)
 {
   int at = 0, bytes, good = 1;
@@ -199,21 +233,27 @@ int ga__read_calls(ga__reader *reader, const ga__tree *tree, int *n, ga_symbol *
                          GA_REASON_CIRCULAR, &(ga__facts){.kind = "function", .part = named->name});
       good = 0;
     }
-    (*symbols)[(*n)++] =
-        (ga_symbol){.name = named->name, .kind = GA_SYMBOL_FUNCTION, .function = named->function};
+    (*symbols)[(*n)++] = ga__function_symbol(named);
   }
   return good;
 }
 
-/* Checks the names of values: t and parameters. */
-static int check_names(ga__reader *reader, const ga__tree *tree)
+static int is_one_of(int n, const char *const *names, const char *name, int bytes)
+{
+  for (int i = 0; i < n; i++)
+    if (strlen(names[i]) == (size_t)bytes && strncmp(names[i], name, (size_t)bytes) == 0) return 1;
+  return 0;
+}
+
+/* Checks the names of values: n variables, and parameters. */
+static int check_names(ga__reader *reader, const ga__tree *tree, int n, const char *const *variables)
 {
   int good = 1;
   for (int at = 0, bytes; (bytes = ga__name_next(tree->text, &at)) > 0; at += bytes) {
     const char *name = tree->text + at;
     ga__number number;
-    const int is_t = bytes == 1 && name[0] == 't';
-    if (is_t || (bytes == 1 && name[0] == 'e') || (bytes == 2 && strncmp(name, "pi", 2) == 0) ||
+    if (is_one_of(n, variables, name, bytes) || (bytes == 1 && name[0] == 'e') ||
+        (bytes == 2 && strncmp(name, "pi", 2) == 0) ||
         ga__parameter_find(reader->r, tree->scope, name, (size_t)bytes, &number, NULL) != GA__UNKNOWN_NAME)
       continue;
     good = 0;
@@ -224,11 +264,12 @@ static int check_names(ga__reader *reader, const ga__tree *tree)
     if (ga__directory_find(&reader->functions, name, (size_t)bytes))
       ga__report_no_argument(reader, place, quoted);
     else
-      ga__report_error(
-          reader->r->messages, place, GA_REASON_UNKNOWN_REFERENCE,
-          &(ga__facts){.other = "parameter",
-                       .name = quoted,
-                       .detail = "a function's expression may use t, parameters and other functions"});
+      ga__report_error(reader->r->messages, place, GA_REASON_UNKNOWN_REFERENCE,
+                       &(ga__facts){.other = "parameter",
+                                    .name = quoted,
+                                    .detail =
+                                        "a function's expression may use its arguments, parameters and other "
+                                        "functions"});
   }
   return good;
 }
@@ -245,8 +286,9 @@ static int create_expression(ga__reader *reader, ga__tree *tree, ga_function **o
   ga_text_error error = {.column = 0};
   const char *given;
   ga_symbol *symbols;
+  static const char *const variable[] = {"t"};
   if (!ga__value_text(reader->r, tree, &given) || !ga__check_syntax(reader, tree) ||
-      !check_names(reader, tree))
+      !check_names(reader, tree, 1, variable))
     return 0;
   if (!ga__read_calls(reader, tree, &opts.n_symbols, &symbols)) return 0;
   if (!ga__value_formula(reader->r, tree, &opts.text)) return 0;
@@ -259,6 +301,144 @@ static int create_expression(ga__reader *reader, ga__tree *tree, ga_function **o
                      ga__value_place(tree, strcmp(given, opts.text) == 0 ? error.column : 1),
                      &reader->r->ctx->error);
   return !status && ga__keep(reader, *out, release_function);
+}
+
+/* ---- Functions of several arguments ---- */
+
+static void release_definition(void *thing)
+{
+  ga_definition *d = thing;
+  ga_definition_destroy(&d);
+}
+
+/* What a formula is made of: names of arguments, then of locals; the trees of its expressions. */
+typedef struct formula {
+  int n_args, n_locals;
+  const char *name[2 * GA_DEFINITION_NAMES];
+  ga__tree *tree[GA_DEFINITION_NAMES + 1]; /* of locals, then of the value */
+  const char *text[GA_DEFINITION_NAMES + 1];
+} formula;
+
+/* A name that is one, and no parameter, of the n given names or reserved. */
+static int take_name(ga__reader *reader, const char *name, ga__place at, const ga__tree *scope, formula *f)
+{
+  ga__messages *m = reader->r->messages;
+  const int n = f->n_args + f->n_locals;
+  ga__number number;
+  const size_t bytes = strlen(name);
+  if (bytes == 0 || (size_t)ga__name_length(name) != bytes || strchr(name, '.')) {
+    ga__report_error(m, at, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "a name of letters, digits and _", .name = name});
+    return 0;
+  }
+  if (is_one_of(n, f->name, name, (int)bytes)) {
+    ga__report_error(m, at, GA_REASON_GIVEN_TWICE, &(ga__facts){.kind = "name", .name = name});
+    return 0;
+  }
+  if (ga__parameter_find(reader->r, scope->scope, name, bytes, &number, NULL) != GA__UNKNOWN_NAME) {
+    ga__report_error(m, at, GA_REASON_AMBIGUOUS_NAME, &(ga__facts){.name = name, .other = "an argument"});
+    return 0;
+  }
+  f->name[n] = name;
+  return 1;
+}
+
+static int report_count(ga__reader *reader, ga__place at, const char *expected)
+{
+  ga__report_error(reader->r->messages, at, GA_REASON_WRONG_FORM,
+                   &(ga__facts){.expected = expected, .name = "another number of them"});
+  return 0;
+}
+
+static int read_arguments(ga__reader *reader, ga__tree *list, formula *f)
+{
+  if (!ga__expect_list(reader->r, list)) return 0;
+  if (list->n < 1 || list->n > GA_DEFINITION_NAMES)
+    return report_count(reader, list->at, "a list of 1 to 16 names");
+  for (int i = 0; i < list->n; i++, f->n_args++) {
+    const char *name;
+    if (!ga__value_text(reader->r, list->child[i], &name) ||
+        !take_name(reader, name, list->child[i]->at, list, f))
+      return 0;
+  }
+  return 1;
+}
+
+static int read_locals(ga__reader *reader, ga__tree *map, formula *f)
+{
+  if (!map) return 1;
+  if (!ga__expect_map(reader->r, map)) return 0;
+  if (map->n > GA_DEFINITION_NAMES) return report_count(reader, map->at, "a map of at most 16 names");
+  for (int i = 0; i < map->n; i++, f->n_locals++) {
+    ga__tree *tree = map->child[i];
+    if (!ga__map_get(map, tree->key) || !take_name(reader, tree->key, tree->key_at, map, f)) return 0;
+    f->tree[i] = tree;
+  }
+  return 1;
+}
+
+/* Checks expression k, and gives its text with numbers in place of parameters. */
+static int read_step(ga__reader *reader, formula *f, int k)
+{
+  const char *given;
+  const ga__tree *tree = f->tree[k];
+  return ga__value_text(reader->r, tree, &given) && ga__check_syntax(reader, tree) &&
+         check_names(reader, tree, f->n_args + k, f->name) && ga__value_formula(reader->r, tree, &f->text[k]);
+}
+
+/* All functions that the expressions call, each once. */
+static int read_symbols(ga__reader *reader, const formula *f, int *n, ga_symbol **out)
+{
+  ga_symbol *found[GA_DEFINITION_NAMES + 1];
+  int count[GA_DEFINITION_NAMES + 1], most = 0;
+  *n = 0;
+  for (int k = 0; k <= f->n_locals; k++) {
+    if (!ga__read_calls(reader, f->tree[k], &count[k], &found[k])) return 0;
+    most += count[k];
+  }
+  *out = ga__room(reader, (size_t)most + 1, sizeof **out);
+  if (!*out) return 0;
+  for (int k = 0; k <= f->n_locals; k++)
+    for (int i = 0; i < count[k]; i++) {
+      int known = 0;
+      for (int j = 0; j < *n; j++) known |= strcmp((*out)[j].name, found[k][i].name) == 0;
+      if (!known) (*out)[(*n)++] = found[k][i];
+    }
+  return 1;
+}
+
+static int create_definition(ga__reader *reader, formula *f, ga_definition **out)
+{
+  ga_definition_opts opts = ga_definition_defaults();
+  ga_text_error error = {.column = 0};
+  ga_symbol *symbols = NULL;
+  int which = -1;
+  for (int k = 0; k <= f->n_locals; k++)
+    if (!read_step(reader, f, k)) return 0;
+  if (!read_symbols(reader, f, &opts.n_symbols, &symbols)) return 0;
+  opts.n_args = f->n_args, opts.args = f->name;
+  opts.n_locals = f->n_locals, opts.locals = f->name + f->n_args;
+  opts.texts = f->text, opts.value = f->text[f->n_locals];
+  opts.symbols = symbols;
+  const ga_status status = ga_definition_create(reader->r->ctx, &opts, &which, &error, out);
+  if (status == GA_ERR_MEMORY)
+    reader->r->failed = 1;
+  else if (status && !ga__may_be_elsewhere(reader->r, &error))
+    ga__report_found(reader->r->messages, ga__value_place(f->tree[which < 0 ? f->n_locals : which], 1),
+                     &reader->r->ctx->error);
+  return !status && ga__keep(reader, *out, release_definition);
+}
+
+static int create_formula(ga__reader *reader, ga__tree *map, ga_definition **out)
+{
+  formula f = {.n_args = 0};
+  ga__tree *arguments = ga__map_get(map, "arguments"), *let = ga__map_get(map, "let"),
+           *value = ga__map_get(map, "value");
+  if (!arguments) return report_missing(reader, map, "arguments", "names of the arguments, [a, b]");
+  if (!value) return report_missing(reader, map, "value", "an expression of the arguments");
+  if (!read_arguments(reader, arguments, &f) || !read_locals(reader, let, &f)) return 0;
+  f.tree[f.n_locals] = value;
+  return create_definition(reader, &f, out);
 }
 
 /* ---- Tables ---- */
@@ -282,14 +462,30 @@ static int read_rows(ga__reader *reader, ga__tree *rows, ga_table_opts *opts)
   return good;
 }
 
+static int read_file(ga__reader *reader, const ga__tree *file, ga__tree *columns, ga_table_opts *opts)
+{
+  ga__csv_columns c;
+  const size_t before = ga__messages_enter(reader->r->messages, "file");
+  const int good = ga__csv_read(reader, file, columns, &c);
+  ga__messages_leave(reader->r->messages, before);
+  opts->n = c.n;
+  opts->x = c.value[0];
+  opts->y = c.value[1];
+  return good;
+}
+
 static int complete_table(ga__reader *reader, ga__tree *map, ga_table_opts *opts)
 {
   ga__messages *m = reader->r->messages;
-  ga__tree *rows = ga__map_get(map, "rows");
-  if (!rows == (!opts->x && !opts->y) || (!rows && (!opts->x || !opts->y))) {
-    ga__report_error(m, map->at, GA_REASON_GIVE_ONE_OF, &(ga__facts){.expected = "x and y, or rows"});
+  ga__tree *rows = ga__map_get(map, "rows"), *file = ga__map_get(map, "file"),
+           *columns = ga__map_get(map, "columns");
+  const int lists = opts->x || opts->y;
+  if (!!rows + !!file + lists != 1 || (lists && (!opts->x || !opts->y)) || (columns && !file)) {
+    ga__report_error(m, map->at, GA_REASON_GIVE_ONE_OF,
+                     &(ga__facts){.expected = "x and y, or rows, or file (with columns)"});
     return 0;
   }
+  if (file) return read_file(reader, file, columns, opts);
   const size_t before = ga__messages_enter(m, "rows");
   const int good = !rows || read_rows(reader, rows, opts);
   ga__messages_leave(m, before);
@@ -324,6 +520,26 @@ static int check_values(ga__reader *reader, const ga__tree *tree, const char *ke
   return good;
 }
 
+/* The same for the unit in the header of a file, which has been read before. */
+static int check_file_unit(ga__reader *reader, ga__tree *map, const char *unit)
+{
+  ga__csv_columns c;
+  ga_dimension given, expected;
+  char is[2 * GA_TEXT_PIECE], should[2 * GA_TEXT_PIECE], detail[3 * GA_TEXT_PIECE];
+  ga_context *ctx = reader->r->ctx;
+  const ga__tree *file = ga__map_peek(map, "file");
+  if (!ga__csv_read(reader, file, ga__map_get(map, "columns"), &c)) return 0;
+  if (!c.unit[1][0] || ga_unit_parse(ctx, c.unit[1], NULL, &given, NULL) ||
+      ga_unit_parse(ctx, unit, NULL, &expected, NULL) || memcmp(&given, &expected, sizeof given) == 0)
+    return 1;
+  ga_dimension_text(is, sizeof is, &given);
+  ga_dimension_text(should, sizeof should, &expected);
+  snprintf(detail, sizeof detail, "'%.40s' in its header is %s", c.unit[1], is);
+  ga__report_error(reader->r->messages, file->at, GA_REASON_WRONG_DIMENSION,
+                   &(ga__facts){.field = "file", .name = c.unit[1], .detail = detail, .expected = should});
+  return 0;
+}
+
 /* 1: the values of the function have this unit, as far as units are given. */
 static int check_unit(ga__reader *reader, ga__tree *map, const char *unit)
 {
@@ -338,6 +554,7 @@ static int check_unit(ga__reader *reader, ga__tree *map, const char *unit)
       if (tree) good &= check_values(reader, tree, f->name, unit);
     }
   }
+  if (ga__map_peek(map, "file")) good &= check_file_unit(reader, map, unit);
   for (int i = 0; rows && i < rows->n; i++)
     if (rows->child[i]->n == 2) good &= check_values(reader, rows->child[i]->child[1], "rows", unit);
   return good;
@@ -345,20 +562,13 @@ static int check_unit(ga__reader *reader, ga__tree *map, const char *unit)
 
 /* ---- Functions ---- */
 
-/* Reports that a key is not there; returns 0. */
-static int report_missing(ga__reader *reader, const ga__tree *map, const char *key, const char *expected)
-{
-  ga__report_error(reader->r->messages, map->at, GA_REASON_KEY_MISSING,
-                   &(ga__facts){.field = key, .expected = expected});
-  return 0;
-}
-
 static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
 {
   const char *names[N_FUNCTIONS];
   for (int i = 0; i < N_FUNCTIONS; i++) names[i] = FUNCTIONS[i].type;
   const ga__tree *type = ga__map_get(map, "type");
-  if (!type) return report_missing(reader, map, "type", "constant, expression, table, motion or wave");
+  if (!type)
+    return report_missing(reader, map, "type", "constant, expression, formula, table, motion or wave");
   const size_t before = ga__messages_enter(reader->r->messages, "type");
   const int good = ga__value_choice(reader->r, type, N_FUNCTIONS, names, kind);
   ga__messages_leave(reader->r->messages, before);
@@ -384,13 +594,22 @@ static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree
   return !status && ga__keep(reader, *out, release_function);
 }
 
-static int create_from_map(ga__reader *reader, ga__tree *map, ga_function **out)
+/* definition NULL: a function of one argument is needed. */
+static int create_from_map(ga__reader *reader, ga__tree *map, ga_function **out, ga_definition **definition)
 {
   int kind, good;
   if (!ga__expect_map(reader->r, map) || !which_kind(reader, map, &kind)) return 0;
   const function_kind *k = &FUNCTIONS[kind];
-  const char *const more[] = {"type", k->n_extra > 0 ? k->extra[0].name : NULL};
-  if (k->create) {
+  const char *more[1 + MOST_EXTRA] = {"type"};
+  for (int i = 0; i < k->n_extra; i++) more[1 + i] = k->extra[i].name;
+  if (k->extra == formula_extra && !definition) {
+    ga__report_error(reader->r->messages, map->at, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "a function of one argument", .name = "a formula"});
+    return 0;
+  }
+  if (k->extra == formula_extra) {
+    good = create_formula(reader, map, definition);
+  } else if (k->create) {
     good = create_by_fields(reader, k, map, out);
   } else {
     ga__tree *text = ga__map_get(map, "expression");
@@ -417,7 +636,8 @@ int ga__read_named_function(ga__reader *reader, ga__named *named)
   if (named->state != UNREAD) return named->state == READ;
   named->state = BEING_READ;
   const ga__concern outer = ga__messages_begin(reader->r->messages, "function", named->name);
-  const int good = tree->kind != GA__TREE_SCALAR ? create_from_map(reader, tree, &named->function)
+  const int good = tree->kind != GA__TREE_SCALAR
+                       ? create_from_map(reader, tree, &named->function, &named->definition)
                    : ga__is_number(reader, tree) ? create_number(reader, tree, NULL, &named->function)
                                                  : create_expression(reader, tree, &named->function);
   ga__messages_restore(reader->r->messages, &outer);
@@ -426,13 +646,19 @@ int ga__read_named_function(ga__reader *reader, ga__named *named)
 }
 
 /* A function by its name, with values of this unit. */
-static int use_named_function(ga__reader *reader, ga__named *named, const char *unit, ga_function **out)
+static int use_named_function(ga__reader *reader, ga__named *named, ga__place at, const char *unit,
+                              ga_function **out)
 {
   ga__messages *m = reader->r->messages;
   const ga__concern user = ga__messages_concern(m);
   char purpose[2 * GA_ERROR_NAME];
   named->used = 1;
   if (!ga__read_named_function(reader, named)) return 0;
+  if (named->definition) {
+    ga__report_error(m, at, GA_REASON_WRONG_FORM,
+                     &(ga__facts){.expected = "a function of one argument", .name = named->name});
+    return 0;
+  }
   *out = named->function;
   if (named->tree->kind != GA__TREE_MAP) return 1;
   snprintf(purpose, sizeof purpose, "%s of %s '%s'", user.field, user.kind ? user.kind : "",
@@ -472,9 +698,9 @@ int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, cons
                                               "0], [1, 5]]}",
                                   .name = "a list"});
   else if (tree->kind == GA__TREE_MAP)
-    good = create_from_map(reader, tree, &made) && check_unit(reader, tree, unit);
+    good = create_from_map(reader, tree, &made, NULL) && check_unit(reader, tree, unit);
   else if (named)
-    good = use_named_function(reader, named, unit, &made);
+    good = use_named_function(reader, named, tree->at, unit, &made);
   else if (ga__is_number(reader, tree))
     good = !ga__refuse_tonnes(reader, tree) && create_number(reader, tree, unit, &made);
   else if (ga__name_length(tree->text) == (int)strlen(tree->text) && strcmp(tree->text, "t") != 0)
@@ -491,7 +717,9 @@ void ga__add_functions(ga__reader *reader)
     const ga__named *named = &reader->functions.list[i];
     const int can_be_called = ga__name_length(named->name) == (int)strlen(named->name);
     if (named->state != READ || !can_be_called) continue;
-    const ga_status status = ga_machine_add_function(reader->m, named->name, named->function);
+    const ga_status status = named->definition
+                                 ? ga_machine_add_definition(reader->m, named->name, named->definition)
+                                 : ga_machine_add_function(reader->m, named->name, named->function);
     if (status) ga__report_status(reader, named->tree->key_at, status);
   }
 }

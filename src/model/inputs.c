@@ -26,8 +26,7 @@ int ga__check_syntax(ga__reader *reader, const ga__tree *tree)
   }
   for (int i = 0; i < n_functions; i++) {
     const ga__named *f = &reader->functions.list[i];
-    if (f->function)
-      symbols[n++] = (ga_symbol){.name = f->name, .kind = GA_SYMBOL_FUNCTION, .function = f->function};
+    if (f->function || f->definition) symbols[n++] = ga__function_symbol(f);
   }
   ga_text_error error = {.column = 0};
   ga_expr *expr = NULL;

@@ -82,7 +82,7 @@ static const char introduction[] =
     "(`2*hinge.angle - k*motor.rate`, `ramp(t)*characteristic(strut.length)`), or a map of `value`, "
     "`function` and `expression`, which are\n"
     "added. A parameter must not have the same name as a signal of the expression. Functions of the model "
-    "have one argument of any kind;\n"
+    "have one argument, or several (`type: formula`);\n"
     "derivatives of expressions and functions are exact.\n"
     "\n"
     "The value of a key for a function is the name of a function, a number, an expression in `t` and "
@@ -93,19 +93,33 @@ static const char introduction[] =
     "\n";
 
 static const char on_signals[] =
+    "Blocks with the key `sample_time` are evaluated at `sample_offset` (default 0) and after every period "
+    "of "
+    "this length, and hold\n"
+    "their outputs in between. The matrices of a state_space, and the polynomials of a transfer_function, "
+    "are "
+    "then those of a difference\n"
+    "equation, x := A x + B u and num(z)/den(z); `num: [1]`, `den: [1, 0]` is a delay of one sample. A pid "
+    "or "
+    "integrator is integrated by\n"
+    "Euler's rule. Filters and the type delay are refused.\n"
+    "\n"
     "## Signals\n"
     "\n"
     "| of | signals |\n"
     "|---|---|\n"
-    "| bodies, markers | `x y z vx vy vz ax ay az wx wy wz`, ground axes; bodies `qw qx qy qz`; planar "
-    "bodies `angle` |\n"
+    "| bodies, markers | `x y z vx vy vz ax ay az wx wy wz`, ground axes; `roll pitch yaw`, "
+    "R = Rz(yaw) Ry(pitch) Rx(roll); bodies `qw qx qy qz`; planar bodies `angle` |\n"
     "| scalars | the name itself, `rate`, `acc` |\n"
     "| joints | their coordinates (below), with `_rate` and `_acc`; `fx fy fz mx my mz` on b at its frame's "
     "origin, ground axes |\n"
+    "| distances, rods | also `tension`, positive where it pulls |\n"
     "| drives, gears, racks | `force` on the first coordinate |\n"
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
     "| frictions | `force` |\n"
-    "| contacts, rollings | `normal` |\n"
+    "| contacts | `normal` |\n"
+    "| rollings | `normal`; `px py pz`, where it touches; `fx fy fz` on the body; `tangential`; knife "
+    "edges: forces only |\n"
     "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "
     "`mx my mz` |\n"
     "| tyres | `fx fy fz`, `slip`, `slip_angle`, `camber` in tyre axes; `x y z` of the contact, ground axes; "
@@ -113,16 +127,18 @@ static const char on_signals[] =
     "| constraints | `force`, `error` |\n"
     "| bushings | `fx fy fz mx my mz` |\n"
     "| sensors | `x y z` |\n"
+    "| signals | the name itself |\n"
     "| blocks | the name itself, or `y1 y2 ...`; states `x1 x2 ...` |\n"
     "| the machine | `energy.kinetic`, `.potential`, `.dissipated`, `.input`, `.balance` |\n"
     "\n"
     "The name of a signal begins with the name of its part: `hinge.angle`. Coordinates are `angle` and "
     "`displacement`; `angle_x` and\n"
     "`angle_y` of a universal joint; `x`, `y` and `angle` of a planar joint; `x` and `y` of a "
-    "point_on_plane. Forces of springs, actuators,\n"
-    "frictions, bushings and contacts, quaternions and energies can be recorded, but not used in "
-    "expressions.\n"
-    "\n"
+    "point_on_plane. Quaternions and\n"
+    "energies can be recorded, but not used in expressions.\n"
+    "\n";
+
+static const char on_repeats[] =
     "## Repeats and includes\n"
     "\n"
     "```yaml\n"
@@ -249,7 +265,7 @@ size_t ga_model_format_page(char *text, size_t size)
   if (!text) size = 0;
   ga__writer w = {text, size, 0};
   if (text && size > 0) text[0] = '\0';
-  ga__write(&w, "%s%s\n## Keys of the model\n", introduction, on_signals);
+  ga__write(&w, "%s%s%s\n## Keys of the model\n", introduction, on_signals, on_repeats);
   write_section(&w, "");
   for (int i = 0; ga__section_at(i); i++) {
     if (strcmp(ga__section_at(i), "sensors") == 0) {

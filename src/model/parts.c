@@ -45,6 +45,7 @@ typedef union any_def {
   ga_road_def road;
   ga_tyre_def tyre;
   ga_sensor_def sensor;
+  ga_signal_def signal;
 } any_def;
 
 struct ga__body_size {

@@ -25,6 +25,7 @@ typedef struct ga__named {
   ga__omission omitted; /* of a part */
   int state;            /* of a function: a function_state */
   ga_function *function;
+  ga_definition *definition;  /* instead, of several arguments */
   const ga_modal_body *modal; /* of a part of type modal: once it is made */
   struct ga__body_size *size; /* of a body: data for warnings; NULL: not read */
 } ga__named;

@@ -157,6 +157,12 @@ static void write_more(ga__writer *w, const ga__group *g, const char **between)
   ga__write(
       w,
       "%s        \"inputs\": {\"$ref\": \"#/definitions/inputs\"},\n"
+      "        \"sample_time\": {\"$ref\": \"#/definitions/number\", \"description\": \"period [s]: the "
+      "block is "
+      "evaluated at sample times, and its outputs are held\"},\n"
+      "        \"sample_offset\": {\"$ref\": \"#/definitions/number\", \"description\": \"time of the first "
+      "sample "
+      "[s]; default: 0\"},\n"
       "        \"unit\": {\"$ref\": \"#/definitions/texts\", \"description\": \"of its outputs, for plots "
       "and tables\"}",
       *between);
@@ -256,6 +262,10 @@ static const char shapes_text[] =
                  "    \"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"$ref\": "
                  "\"#/definitions/number\"}, \"minItems\": 2, \"maxItems\": 2}},\n"
                  "    \"text\": {\"type\": \"string\"},\n"
+                 "    \"let\": {\"type\": \"object\", \"additionalProperties\": {\"$ref\": "
+                 "\"#/definitions/number\"}},\n"
+                 "    \"columns\": {\"type\": \"array\", \"items\": {\"type\": [\"string\", \"integer\"]}, "
+                 "\"minItems\": 2, \"maxItems\": 2},\n"
                  "    \"texts\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": "
                  "{\"type\": "
                  "\"string\"}}]},\n"

@@ -22,6 +22,7 @@ extern const char *const ga__extrapolation_names[GA__N_EXTRAPOLATIONS];
 int ga__read_named_function(ga__reader *reader, ga__named *named); /* 0: it could not be made */
 /* Reads a function: a name, a number, an expression in t, or a map; unit: of its values. */
 int ga__read_function(ga__reader *reader, ga__tree *tree, const char *unit, const ga_function **f);
+ga_symbol ga__function_symbol(const ga__named *named);              /* one that was read */
 int ga__calls_function(const ga__reader *reader, const char *text); /* 1: one of the model's functions */
 /* Adds all functions that could be created to the machine. */
 void ga__add_functions(ga__reader *reader);

@@ -4,13 +4,13 @@
 
 enum { X, Y, Z, T, N_VARS };
 static const ga_symbol symbols[] = {
-    {"x", GA_SYMBOL_VARIABLE, X, 0, NULL, NULL},
-    {"y", GA_SYMBOL_VARIABLE, Y, 0, NULL, NULL},
-    {"z", GA_SYMBOL_VARIABLE, Z, 0, NULL, NULL},
-    {"t", GA_SYMBOL_VARIABLE, T, 0, NULL, NULL},
-    {"omega", GA_SYMBOL_CONSTANT, 0, 7.5, NULL, NULL},
-    {"k", GA_SYMBOL_PARAMETER, 0, 3, NULL, NULL},
-    {"arm.length", GA_SYMBOL_PARAMETER, 4, 0.25, NULL, NULL},
+    {"x", GA_SYMBOL_VARIABLE, X, 0, NULL, NULL, NULL},
+    {"y", GA_SYMBOL_VARIABLE, Y, 0, NULL, NULL, NULL},
+    {"z", GA_SYMBOL_VARIABLE, Z, 0, NULL, NULL, NULL},
+    {"t", GA_SYMBOL_VARIABLE, T, 0, NULL, NULL, NULL},
+    {"omega", GA_SYMBOL_CONSTANT, 0, 7.5, NULL, NULL, NULL},
+    {"k", GA_SYMBOL_PARAMETER, 0, 3, NULL, NULL, NULL},
+    {"arm.length", GA_SYMBOL_PARAMETER, 4, 0.25, NULL, NULL, NULL},
 };
 static const int all_vars[N_VARS] = {X, Y, Z, T};
 
@@ -1130,14 +1130,14 @@ static void arguments_checked(void **state)
     ga_reason reason;
     const char *part, *field;
   } rows[] = {
-      {{NULL, GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL}, GA_REASON_NULL_ARGUMENT, "0", "name"},
-      {{"q", GA_SYMBOL_VARIABLE, -1, 0, NULL, NULL}, GA_REASON_OUT_OF_RANGE, "q", "index"},
-      {{"q", GA_SYMBOL_PARAMETER, -1, 0, NULL, NULL}, GA_REASON_OUT_OF_RANGE, "q", "index"},
-      {{"q", GA_SYMBOL_CONSTANT, 0, NAN, NULL, NULL}, GA_REASON_NOT_FINITE, "q", "value"},
-      {{"q", GA_SYMBOL_PARAMETER, 0, INFINITY, NULL, NULL}, GA_REASON_NOT_FINITE, "q", "value"},
-      {{"q", GA_SYMBOL_FUNCTION, 0, 0, NULL, NULL}, GA_REASON_NULL_ARGUMENT, "q", "function"},
-      {{"q", GA_SYMBOL_TABLE2D, 0, 0, NULL, NULL}, GA_REASON_NULL_ARGUMENT, "q", "table2d"},
-      {{"q", (ga_symbol_kind)17, 0, 0, NULL, NULL}, GA_REASON_NOT_A_CHOICE, "q", "kind"},
+      {{NULL, GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL, NULL}, GA_REASON_NULL_ARGUMENT, "0", "name"},
+      {{"q", GA_SYMBOL_VARIABLE, -1, 0, NULL, NULL, NULL}, GA_REASON_OUT_OF_RANGE, "q", "index"},
+      {{"q", GA_SYMBOL_PARAMETER, -1, 0, NULL, NULL, NULL}, GA_REASON_OUT_OF_RANGE, "q", "index"},
+      {{"q", GA_SYMBOL_CONSTANT, 0, NAN, NULL, NULL, NULL}, GA_REASON_NOT_FINITE, "q", "value"},
+      {{"q", GA_SYMBOL_PARAMETER, 0, INFINITY, NULL, NULL, NULL}, GA_REASON_NOT_FINITE, "q", "value"},
+      {{"q", GA_SYMBOL_FUNCTION, 0, 0, NULL, NULL, NULL}, GA_REASON_NULL_ARGUMENT, "q", "function"},
+      {{"q", GA_SYMBOL_TABLE2D, 0, 0, NULL, NULL, NULL}, GA_REASON_NULL_ARGUMENT, "q", "table2d"},
+      {{"q", (ga_symbol_kind)17, 0, 0, NULL, NULL, NULL}, GA_REASON_NOT_A_CHOICE, "q", "kind"},
   };
   fixture *f = *state;
   ga_expr *e;
@@ -1182,14 +1182,14 @@ static void names_and_slots(void **state)
   ga_expr_destroy(&e);
   assert_null(e);
 
-  const ga_symbol hiding[] = {{"e", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL},
-                              {"sin", GA_SYMBOL_VARIABLE, 1, 0, NULL, NULL}};
+  const ga_symbol hiding[] = {{"e", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL, NULL},
+                              {"sin", GA_SYMBOL_VARIABLE, 1, 0, NULL, NULL, NULL}};
   assert_int_equal(ga_expr_compile(f->ctx, "e + sin(sin)", hiding, 2, NULL, &e), GA_OK);
   assert_near(eval_at(e, v), 1 + sin(2), 0, "a symbol hides e, but no function");
   ga_expr_destroy(&e);
 
-  const ga_symbol twice[] = {{"a", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL},
-                             {"a", GA_SYMBOL_VARIABLE, 1, 0, NULL, NULL}};
+  const ga_symbol twice[] = {{"a", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL, NULL},
+                             {"a", GA_SYMBOL_VARIABLE, 1, 0, NULL, NULL, NULL}};
   ga_text_error error;
   assert_int_equal(ga_expr_compile(f->ctx, "1+a", twice, 2, &error, &e), GA_ERR_ARGUMENT);
   assert_int_equal(error.column, 3);

@@ -182,7 +182,7 @@ static void waves(void **state)
 static void functions_of_expressions(void **state)
 {
   fixture *f = *state;
-  const ga_symbol more[] = {{"w", GA_SYMBOL_PARAMETER, 2, 3, NULL, NULL}};
+  const ga_symbol more[] = {{"w", GA_SYMBOL_PARAMETER, 2, 3, NULL, NULL, NULL}};
   ga_function_expr_opts opts = ga_function_expr_defaults();
   ga_function *g = NULL;
   ga_text_error error;
@@ -214,7 +214,7 @@ static void functions_of_expressions(void **state)
   opts.text = "1 + tau";
   assert_int_equal(ga_function_create_expr(f->ctx, &opts, &error, &g), GA_ERR_ARGUMENT);
   assert_int_equal(error.column, 5);
-  const ga_symbol variable = {"x", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL};
+  const ga_symbol variable = {"x", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL, NULL};
   opts.symbols = &variable;
   assert_int_equal(ga_function_create_expr(f->ctx, &opts, &error, &g), GA_ERR_ARGUMENT);
   assert_int_equal(error.column, 0);
@@ -513,10 +513,10 @@ static void called_from_expressions(void **state)
   ga_table2d *surf = grid(f, 1, GA_EXTRAPOLATE_ERROR);
   const double x[3] = {0, 1, 3}, y[3] = {0, 2, 3};
   ga_function *curve = table(f, 3, x, y, GA_INTERPOLATE_SPLINE, GA_EXTRAPOLATE_ERROR);
-  const ga_symbol names[] = {{"a", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL},
-                             {"b", GA_SYMBOL_VARIABLE, 1, 0, NULL, NULL},
-                             {"curve", GA_SYMBOL_FUNCTION, 0, 0, curve, NULL},
-                             {"map", GA_SYMBOL_TABLE2D, 0, 0, NULL, surf}};
+  const ga_symbol names[] = {{"a", GA_SYMBOL_VARIABLE, 0, 0, NULL, NULL, NULL},
+                             {"b", GA_SYMBOL_VARIABLE, 1, 0, NULL, NULL, NULL},
+                             {"curve", GA_SYMBOL_FUNCTION, 0, 0, curve, NULL, NULL},
+                             {"map", GA_SYMBOL_TABLE2D, 0, 0, NULL, surf, NULL}};
   const int wrt[2] = {0, 1};
   const double v[2] = {0.8, 1.2};
   ga_expr *e = NULL;
@@ -564,7 +564,7 @@ static void functions_of_functions(void **state)
   fixture *f = *state;
   ga_function *chain[GA_FUNCTION_DEPTH + 1] = {NULL};
   ga_function_expr_opts opts = ga_function_expr_defaults();
-  ga_symbol inner = {"g", GA_SYMBOL_FUNCTION, 0, 0, NULL, NULL};
+  ga_symbol inner = {"g", GA_SYMBOL_FUNCTION, 0, 0, NULL, NULL, NULL};
   ga_fault fault;
   double out[3];
   opts.text = "sqrt(t)";

@@ -364,8 +364,7 @@ static void test_unknown_signal(void **state)
   r = mbs_open(GA_FORM_SPACE);
   add_mass(&r, "mass", 1, 0, 0);
   add_spring(&r, "spring", "mass", 2);
-  assert_status(r.ctx, build_with(&r, "spring.force"), GA_ERR_ARGUMENT);
-  assert_error(r.ctx, GA_REASON_SIGNAL_NOT_FED_BACK, "gain", "inputs", "spring.force");
+  mbs_ok(&r, build_with(&r, "spring.force"));
   mbs_close(&r);
 }
 

@@ -93,7 +93,7 @@ static void test_names(void **state)
   add_joint(&r, "rack", GA_JOINT_RACK, "rail", "gear_in");
   mbs_ok(&r, ga_machine_build(r.m));
   const int n = ga_machine_n_signals(r.m);
-  assert_int_equal(n, 16 + 16 + 17 + 9 + 12 + 3 + 3 + (3 + 6) + 1 + 5);
+  assert_int_equal(n, 19 + 19 + 20 + 9 + 15 + 3 + 3 + (3 + 6) + 1 + 5);
   for (int i = 0; i < n; i++) {
     const char *name = ga_machine_signal_name(r.m, i);
     assert_non_null(name);

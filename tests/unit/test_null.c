@@ -31,6 +31,8 @@ static const ga_group *group;
 static ga_expr *expr;
 static ga_function *function;
 static ga_table2d *table;
+static ga_definition *definition;
+static ga_definition_opts definition_opts_;
 static ga_control_block *block;
 static ga_model *model;
 static ga_machine *machine, *draft; /* built, and not */
@@ -72,6 +74,7 @@ static struct { /* where objects would be created */
   ga_expr *expr;
   ga_function *function;
   ga_table2d *table2d;
+  ga_definition *definition;
   ga_control_block *control_block;
   ga_system *system;
   ga_evaluation *evaluation;
@@ -119,7 +122,13 @@ static ga_block_table2d_opts block_table2d_opts_;
 static ga_block_table_opts block_table_opts_;
 static ga_block_tanh_opts block_tanh_opts_;
 static ga_block_transfer_function_opts block_transfer_function_opts_;
+static ga_block_orifice_opts block_orifice_opts_;
+static ga_block_chamber_opts block_chamber_opts_;
+static ga_block_dc_motor_opts block_dc_motor_opts_;
+static ga_block_gearbox_opts block_gearbox_opts_;
 static ga_block_user_opts block_user_opts_;
+static ga_block_sampled_opts block_sampled_opts_;
+static ga_control_block *sampled, *to_sample;
 static ga_break break_;
 static unsigned side_;
 static ga_pull pull_;
@@ -139,6 +148,7 @@ static ga_friction_def friction_def_;
 static ga_function_expr_opts function_expr_opts_;
 static ga_input input_;
 static ga_joint_def joint_def_;
+static ga_signal_def signal_def_;
 static ga_guess_def guess_def_;
 static ga_machine_opts machine_opts_;
 static ga_run_settings run_settings_;
@@ -215,7 +225,12 @@ static void set_defaults(void)
   block_table_opts_ = ga_block_table_defaults();
   block_tanh_opts_ = ga_block_tanh_defaults();
   block_transfer_function_opts_ = ga_block_transfer_function_defaults();
+  block_orifice_opts_ = ga_block_orifice_defaults();
+  block_chamber_opts_ = ga_block_chamber_defaults();
+  block_dc_motor_opts_ = ga_block_dc_motor_defaults();
+  block_gearbox_opts_ = ga_block_gearbox_defaults();
   block_user_opts_ = ga_block_user_defaults();
+  block_sampled_opts_ = ga_block_sampled_defaults();
   bushing_def_ = ga_bushing_defaults();
   contact_def_ = ga_contact_defaults();
   context_opts_ = ga_context_defaults();
@@ -227,6 +242,7 @@ static void set_defaults(void)
   machine_opts_ = ga_machine_defaults();
   run_settings_ = ga_run_defaults();
   marker_def_ = ga_marker_defaults();
+  signal_def_ = ga_signal_defaults();
   guess_def_ = ga_guess_defaults();
   model_opts_ = ga_model_defaults();
   motion_opts_ = ga_motion_defaults();
@@ -293,9 +309,17 @@ static int set_up(void **state)
   assert_int_equal(ga_lu_create(ctx, A, GA_LU_AUTO, &lu), GA_OK);
   assert_int_equal(ga_lu_factor(lu), GA_OK);
   assert_int_equal(ga_expr_compile(ctx, "2*x", &symbol_, 1, NULL, &expr), GA_OK);
+  static const char *const argument[] = {"a"};
+  definition_opts_ = ga_definition_defaults();
+  definition_opts_.n_args = 1, definition_opts_.args = argument, definition_opts_.value = "2*a";
+  assert_int_equal(ga_definition_create(ctx, &definition_opts_, NULL, NULL, &definition), GA_OK);
   assert_int_equal(ga_function_create_constant(ctx, 1.0, &function), GA_OK);
   assert_int_equal(ga_table2d_create(ctx, &square, &table), GA_OK);
   assert_int_equal(ga_block_create_first_order(ctx, &block_first_order_opts_, &block), GA_OK);
+  assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
+  block_sampled_opts_.period = 0.1;
+  assert_int_equal(ga_block_create_sampled(ctx, &block_sampled_opts_, &to_sample, &sampled), GA_OK);
+  assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
   assert_int_equal(ga_model_read_text(ctx, "model", MODEL, strlen(MODEL), NULL, &model), GA_OK);
   machine = ga_model_machine(model);
   assert_non_null(machine);
@@ -359,6 +383,9 @@ static int tear_down(void **state)
   ga_model_destroy(&model);
   ga_block_destroy(&block);
   ga_table2d_destroy(&table);
+  ga_block_destroy(&sampled);
+  ga_block_destroy(&to_sample);
+  ga_definition_destroy(&definition);
   ga_function_destroy(&function);
   ga_expr_destroy(&expr);
   ga_lu_destroy(&lu);
@@ -456,6 +483,9 @@ static ga_control_block *new_block(void)
   VALUE(ga_unit_list, (0, FINE(ints))) \
   STATUS(ga_table2d_create, (P(ctx), P(&table2d_opts_), P(&none.table2d))) \
   VOID(ga_table2d_destroy, (P(&none.table2d))) \
+  STATUS(ga_definition_create, (P(ctx), P(&definition_opts_), FINE(ints), FINE(NULL), P(&none.definition))) \
+  VOID(ga_definition_destroy, (P(&none.definition))) \
+  VALUE(ga_definition_n_args, (P(definition))) \
   STATUS(ga_table2d_eval, (P(table), 0.5, 0.5, 0, P(numbers), FINE(&fault_))) \
   STATUS(ga_function_create_constant, (P(ctx), 0.5, P(&none.function))) \
   STATUS(ga_function_create_expr, (P(ctx), P(&function_expr_opts_), FINE(&text_error_), P(&none.function))) \
@@ -616,7 +646,15 @@ static ga_control_block *new_block(void)
   STATUS(ga_block_create_second_order, (P(ctx), P(&block_second_order_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_delay, (P(ctx), P(&block_delay_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_pid, (P(ctx), P(&block_pid_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_orifice, (P(ctx), P(&block_orifice_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_chamber, (P(ctx), P(&block_chamber_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_dc_motor, (P(ctx), P(&block_dc_motor_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_gearbox, (P(ctx), P(&block_gearbox_opts_), P(&none.control_block))) \
   STATUS(ga_block_create_user, (P(ctx), P(&block_user_opts_), P(&none.control_block))) \
+  STATUS(ga_block_create_sampled, (P(ctx), P(&block_sampled_opts_), P(&to_sample), P(&none.control_block))) \
+  VALUE(ga_block_sample_time, (P(sampled), FINE(numbers), FINE(numbers))) \
+  VALUE(ga_block_next_sample, (P(sampled), 0.5)) \
+  STATUS(ga_block_sample, (P(sampled), 0.5, P(numbers), P(numbers), P(numbers), FINE(&fault_))) \
   /* mbs */ \
   STATUS(ga_rotation_matrix, (P(ctx), P(numbers), P(numbers))) \
   STATUS(ga_rotation_quaternion, (P(ctx), P(numbers), P(numbers))) \
@@ -654,6 +692,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_tyre, (P(draft), P(&tyre_def_))) \
   STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
+  STATUS(ga_machine_add_definition, (P(draft), P("knee"), P(definition))) \
   STATUS(ga_machine_add_spring, (P(draft), P(&spring_def_))) \
   STATUS(ga_machine_add_actuator, (P(draft), P(&actuator_def_))) \
   STATUS(ga_machine_add_friction, (P(draft), P(&friction_def_))) \
@@ -661,6 +700,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
   STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
+  STATUS(ga_machine_add_signal, (P(draft), P(&signal_def_))) \
   STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
   STATUS(ga_machine_build, (P(draft))) \
@@ -809,7 +849,12 @@ static ga_control_block *new_block(void)
   X(ga_block_second_order_defaults) \
   X(ga_block_delay_defaults) \
   X(ga_block_pid_defaults) \
+  X(ga_block_orifice_defaults) \
+  X(ga_block_chamber_defaults) \
+  X(ga_block_dc_motor_defaults) \
+  X(ga_block_gearbox_defaults) \
   X(ga_block_user_defaults) \
+  X(ga_block_sampled_defaults) \
   X(ga_pose_identity) \
   X(ga_pose_at) \
   X(ga_machine_defaults) \
@@ -841,6 +886,8 @@ static ga_control_block *new_block(void)
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
   X(ga_sensor_defaults) \
+  X(ga_definition_defaults) \
+  X(ga_signal_defaults) \
   X(ga_guess_defaults) \
   X(ga_model_defaults) \
   X(ga_band_defaults) \
@@ -897,6 +944,7 @@ static void discard_created(void)
   ga_system_destroy(&none.system);
   ga_block_destroy(&none.control_block);
   ga_table2d_destroy(&none.table2d);
+  ga_definition_destroy(&none.definition);
   ga_function_destroy(&none.function);
   ga_expr_destroy(&none.expr);
   ga_group_destroy(&none.group);
