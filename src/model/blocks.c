@@ -198,7 +198,8 @@ static const ga__field orifice_fields[] = {
      .about = "K of the flow K s/(s² + transition²)^¼, in m³/(s √Pa), > 0; s = inlet − outlet"},
     {ONE(transition), .rule = GA__RULE_POSITIVE, .unit = "Pa", .about = "below it the flow is linear, > 0"},
     {ONE(check), .rule = GA__RULE_FLAG, .about = "a check valve: it opens for s > 0 only"},
-    {ONE(check_width), .rule = GA__RULE_POSITIVE, .unit = "Pa", .about = "check valve: where it opens, > 0"},
+    {ONE(check_width), .rule = GA__RULE_POSITIVE, .unit = "Pa",
+     .about = "width of the opening of a check valve, > 0"},
     {ONE(controlled), .rule = GA__RULE_FLAG, .about = "a third input, opening, is a factor of the flow"},
 };
 #undef OPTS
