@@ -35,8 +35,8 @@ static void second_difference(double *out, const rates *r, int n, double kappa)
   }
 }
 
-/* 1: constraints prescribe the whole motion. q and v then have no error, but forces and accelerations have:
- * step sizes are those of free bodies with the same motion. */
+/* 1: constraints prescribe the whole motion. q, unless it follows from rates, and v then have no error, but
+ * forces and accelerations have: step sizes are those of free bodies with the same motion. */
 static int is_held(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -242,7 +242,26 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
   return GA_OK;
 }
 
-/* e_q → (M̂ + h²K_q)⁻¹ c₁M e_q: a mode with h²K ≫ M is damped by the step itself and needs no accuracy. */
+/* out[n_psi] = factor · A e_q, as A e = h (k(v + e/h) − k(v)), which is exact for k that is linear in v. */
+static ga_status rates_of_error(ga_stepper *st, double factor, double *out, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const int n = sys->size[GA_BLOCK_PSI];
+  const double h = st->now.scalar[GA__H_OLD];
+  if (n == 0) return GA_OK;
+  double *v = ga__take(&scratch, sys->nv), *k = ga__take(&scratch, n);
+  ga_point p = ga__state_point(&st->now);
+  ga_status status = ga__call(sys, GA__K, &p, k);
+  for (int i = 0; i < sys->nv; i++) v[i] = st->now.v[i] + st->est_q[i] / h;
+  p.v = v;
+  p.motion = 0;
+  if (!status) status = ga__call(sys, GA__K, &p, out);
+  for (int i = 0; i < n; i++) out[i] = factor * h * (out[i] - k[i]);
+  return status;
+}
+
+/* e_q → (M̂ + h²K_q)⁻¹ c₁M e_q: a mode with h²K ≫ M is damped by the step itself and needs no accuracy.
+ * k = 0 holds velocities, not positions: A e_q is left as it is. */
 ga_status ga__filter(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -256,6 +275,9 @@ ga_status ga__filter(ga_stepper *st)
   for (int i = 0; i < st->factors.n; i++) st->r[i] = 0.0;
   ga_status status = ga__call(sys, GA__MASS, &p, st->r + at);
   for (int i = 0; i < sys->nv; i++) st->r[at + i] *= c;
+  if (!status)
+    status = rates_of_error(st, st->family->rate_factor(st), st->r + at + sys->start[GA_BLOCK_PSI],
+                            ga__stack_begin(&st->scratch));
   if (!status) status = ga__assembly_solve(&matrix->assembly, matrix->lu, st->r);
   if (!status) memcpy(st->est_q, st->r + at, (size_t)sys->nv * sizeof(double));
   return status;

@@ -368,6 +368,10 @@ double ga__exact_mass_factor(const ga_stepper *st)
 {
   return st->c1;
 }
+double ga__exact_rate_factor(const ga_stepper *st)
+{
+  return st->c2;
+}
 double ga__exact_force_factor(const ga_stepper *st)
 {
   (void)st;
@@ -402,6 +406,7 @@ static const ga__family EXACT = {.create = create,
                                  .noise = ga__exact_noise,
                                  .correct_q = correct_q,
                                  .mass_factor = ga__exact_mass_factor,
+                                 .rate_factor = ga__exact_rate_factor,
                                  .force_factor = ga__exact_force_factor,
                                  .position_rows = ga__exact_position_rows,
                                  .solve_error = ga__exact_solve_error};

@@ -49,6 +49,7 @@ typedef struct ga__family {
   /* force += h times the forces on e_v; NULL: none */
   ga_status (*error_force)(ga_stepper *st, double *force, ga__scratch scratch);
   double (*mass_factor)(const ga_stepper *st);  /* factor of M in the iteration matrix, */
+  double (*rate_factor)(const ga_stepper *st);  /* of A in the rows of k, */
   double (*force_factor)(const ga_stepper *st); /* and of h² times stiffness */
   /* First of its rows whose solution is a change of q; −1: the matrix in use has no stiffness. */
   int (*position_rows)(const ga_stepper *st);
@@ -109,6 +110,7 @@ int ga__exact_row_of(const ga_stepper *st, int column);
 ga__measure ga__exact_floor(const ga_stepper *st);
 void ga__exact_noise(const ga_stepper *st, const double *terms, double *out);
 double ga__exact_mass_factor(const ga_stepper *st);
+double ga__exact_rate_factor(const ga_stepper *st);
 double ga__exact_force_factor(const ga_stepper *st);
 int ga__exact_position_rows(const ga_stepper *st);
 ga_status ga__exact_solve_error(ga_stepper *st, double *residual, double *e);

@@ -588,6 +588,11 @@ static double mass_factor(const ga_stepper *st)
 {
   return 1.0 - st->opts.scheme.alpha_m;
 }
+static double rate_factor(const ga_stepper *st)
+{
+  (void)st;
+  return 1.0;
+}
 static double force_factor(const ga_stepper *st)
 {
   return (1.0 - st->opts.scheme.alpha_f) * st->opts.scheme.beta;
@@ -621,6 +626,7 @@ static const ga__family WEIGHTED = {.state_length = state_length,
                                     .correct_q = correct_q,
                                     .error_force = error_force,
                                     .mass_factor = mass_factor,
+                                    .rate_factor = rate_factor,
                                     .force_factor = force_factor,
                                     .position_rows = position_rows,
                                     .solve_error = solve_error};

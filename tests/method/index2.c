@@ -93,6 +93,7 @@ static const ga__family INDEX2 = {.predict = ga__exact_predict,
                                   .floor = ga__exact_floor,
                                   .noise = noise,
                                   .mass_factor = ga__exact_mass_factor,
+                                  .rate_factor = ga__exact_rate_factor,
                                   .force_factor = ga__exact_force_factor,
                                   .position_rows = ga__exact_position_rows,
                                   .solve_error = solve_error};
