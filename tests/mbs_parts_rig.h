@@ -29,6 +29,7 @@ typedef union any_def {
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
+  ga_stop_def stop;
   ga_sensor_def sensor;
   ga_guess_def guess;
   ga__block_def block;
@@ -206,6 +207,15 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->contact.point = "arm";
     def->contact.stiffness = 1e4;
     break;
+  case GA__PART_STOP:
+    def->stop = ga_stop_defaults();
+    def->stop.coordinate = "hinge.angle";
+    def->stop.other = "pin.angle";
+    def->stop.ratio = 2;
+    def->stop.lower = -1;
+    def->stop.upper = 1;
+    def->stop.stiffness = 1e4;
+    break;
   case GA__PART_SENSOR:
     def->sensor = ga_sensor_defaults();
     def->sensor.of = "arm";
@@ -270,6 +280,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_force(m, &def->force);
   case GA__PART_CONTACT:
     return ga_machine_add_contact(m, &def->contact);
+  case GA__PART_STOP:
+    return ga_machine_add_stop(m, &def->stop);
   case GA__PART_SENSOR:
     return ga_machine_add_sensor(m, &def->sensor);
   case GA__PART_GUESS:

@@ -410,18 +410,49 @@ typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   double speed;              /* [m/s] > 0 where mu > 0, no default */
 } ga_contact_def;
 
+/* Elastic stops of a coordinate, of the distance of two frames, or of their distance along an axis of a; with
+ * `other` of the sum coordinate + ratio · other, counted from its value at the start: the play of a gear,
+ * whose ratio has the sign of GA_JOINT_GEAR. l is free between lower and upper. Beyond, with depth δ > 0, the
+ * force against growing δ is E (1 + dissipation δ') + damping δ', never negative, E = stiffness δ
+ * (δ/depth)^(exponent − 1) + force(δ). */
+typedef enum ga_stop_direction {
+  GA_STOP_LINE = 0, /* the distance of a and b */
+  GA_STOP_X,        /* of b's origin from a's along x of a; positive and negative */
+  GA_STOP_Y,
+  GA_STOP_Z
+} ga_stop_direction;
+
+typedef struct ga_stop_def { /* start from ga_stop_defaults() */
+  const char *name;
+  const char *a, *b;
+  ga_stop_direction direction; /* of a and b */
+  const char *coordinate;
+  const char *other;  /* a second coordinate; NULL (default): none */
+  double ratio;       /* of the second coordinate, not 0, no default */
+  double lower;       /* [m] or [rad] −infinity (default): none */
+  double upper;       /* [m] or [rad] > lower; infinity (default): none */
+  double stiffness;   /* [N/m] or [N m/rad] >= 0; > 0 unless `force` is given */
+  double exponent;    /* >= 1; default 1: linear */
+  double depth;       /* [m] or [rad] > 0 where exponent > 1: δ at which E is stiffness δ; no default */
+  double dissipation; /* [s/m] or [s/rad] >= 0 */
+  double damping;     /* [N s/m] or [N m s/rad] >= 0; with it the force jumps where contact begins */
+  const ga_function *force; /* of δ, borrowed; NULL: none */
+} ga_stop_def;
+
 GA_API ga_spring_def ga_spring_defaults(void);
 GA_API ga_actuator_def ga_actuator_defaults(void);
 GA_API ga_friction_def ga_friction_defaults(void);
 GA_API ga_bushing_def ga_bushing_defaults(void);
 GA_API ga_force_def ga_force_defaults(void);
 GA_API ga_contact_def ga_contact_defaults(void);
+GA_API ga_stop_def ga_stop_defaults(void);
 GA_API ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def);
 GA_API ga_status ga_machine_add_actuator(ga_machine *m, const ga_actuator_def *def);
 GA_API ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def);
 GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def);
 GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
 GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
+GA_API ga_status ga_machine_add_stop(ga_machine *m, const ga_stop_def *def);
 
 /* ---- Beams --------------------------------------------------------------------------------------------- */
 
@@ -743,6 +774,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
  *   friction             force (positive: makes the coordinate grow)
  *   contacts, rolling    normal (positive: pushes); none for knife edges
+ *   stops                force (positive: makes the coordinate or the distance grow), depth (0: free)
  *   constraints          force, error: see ga_constraint_def
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
  *   sensors              x y z

@@ -335,7 +335,7 @@ static int n_signals(const ga__mbs_model *b, int part)
   const ga__law_type *type = type_of(b, part);
   const ga__element *el = ga__element_of(b, part);
   if (type->line) return 3;
-  if (type->force_name) return 1;
+  if (type->force_name) return type->depth ? 2 : 1;
   return el ? ((const ga__law *)el->data)->n : GA__MOST_GAUGES;
 }
 
@@ -352,7 +352,9 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
     if (law) out->probe.gauge = law->gauge[0];
     return;
   }
-  if (type->force_name)
+  if (type->depth && i == 1)
+    ga__signal_set(out, "depth", ga__motion_unit(angle, GA_UNIT_VALUE), GA__PROBE_ELEMENT, 1);
+  else if (type->force_name)
     ga__signal_set(out, type->force_name, ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
   else
     ga__signal_set_reaction(out, i, GA__PROBE_ELEMENT);
@@ -375,7 +377,10 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   law_gauges v;
   ga__law_eval at;
   const int status = eval_law(&v, &at, e, law, 0);
-  *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
+  if (law->type->depth && i == 1)
+    *out = law->type->depth(e->b, law, at.rho[0]);
+  else
+    *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
   return status;
 }
 

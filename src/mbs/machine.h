@@ -31,6 +31,7 @@ typedef enum ga__part_kind {
   GA__PART_FORCE,
   GA__PART_LINE_LOAD,
   GA__PART_CONTACT,
+  GA__PART_STOP,
   GA__PART_SENSOR,
   GA__PART_GUESS,
   GA__PART_BLOCK,

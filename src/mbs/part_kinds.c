@@ -97,6 +97,12 @@ static const char *const constraint_about[] = {
     "holonomic if the expression has no velocities, else nonholonomic",
     "the expression has only positions and t", "the expression has velocities"};
 
+static const char *const stop_names[] = {
+    [GA_STOP_LINE] = "line", [GA_STOP_X] = "x", [GA_STOP_Y] = "y", [GA_STOP_Z] = "z"};
+static const char *const stop_about[] = {[GA_STOP_LINE] = "the distance of a and b",
+                                         [GA_STOP_X] = "the distance along x of a, with its sign",
+                                         [GA_STOP_Y] = "the distance along y of a, with its sign",
+                                         [GA_STOP_Z] = "the distance along z of a, with its sign"};
 static const char *const axes_names[] = {"ground", "body"};
 static const char *const axes_about[] = {"ground axes", "the frame's own axes"};
 
@@ -537,6 +543,40 @@ static const ga__field contact_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_stop_def
+static const ga__field stop_fields[] = {
+    NAME,
+    END_FIELD(a),
+    END_FIELD(b),
+    {ONE(direction), .rule = GA__RULE_CHOICE, .note = "ga_stop_direction", NAMES_OF(stop_names),
+     .choices_about = stop_about, .about = "what is limited between a and b"},
+    COORDINATE_FIELD,
+    {ONE(other), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = COORDINATE,
+     .about =
+         "a second coordinate: coordinate + ratio · other is limited, counted from its value at the start, "
+         "as the play of a gear"},
+    {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "1", .about = "factor of `other`; not 0"},
+    {ONE(lower), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "below this the stop presses; `-inf`: no lower stop"},
+    {ONE(upper), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "above this the stop presses; `inf`: no upper stop"},
+    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N/m", .unit_other = "N*m/rad",
+     .about =
+         "at depth δ the elastic force is E = stiffness δ (δ/depth)^(exponent − 1) + force(δ), the whole "
+         "one E (1 + dissipation δ') + damping δ', never negative"},
+    {ONE(exponent), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "exponent of the force, >= 1; above 1 the stop becomes stiffer with depth"},
+    {ONE(depth), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .unit_other = "rad",
+     .about = "depth at which the force is stiffness δ; > 0 if exponent > 1"},
+    {ONE(dissipation), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s/m", .unit_other = "s/rad",
+     .about = "factor of δ' in proportion to the elastic force"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N*s/m", .unit_other = "N*m*s/rad",
+     .about = "linear damping; with it the force jumps where contact begins"},
+    {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
+     .about = "additional elastic force, a function of the depth"},
+};
+#undef DEF
+
 #define DEF ga_sensor_def
 static const ga__field sensor_fields[] = {
     NAME,
@@ -939,6 +979,39 @@ static ga_status check_contact(const part_checked *c, const void *def)
   return check_two(c, "plane", d->plane, "point", d->point);
 }
 
+static ga_status check_stop_ends(const part_checked *c, const ga_stop_def *d)
+{
+  if (d->other && !d->coordinate)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = "coordinate",
+                              .detail = "missing",
+                              .expected = "the name of " COORDINATE ", the first of two"});
+  if (d->other && !(d->ratio != 0))
+    return refuse_number(c, "ratio", d->ratio, NULL, "other than 0: the factor of `other`");
+  if (d->coordinate && d->direction != GA_STOP_LINE)
+    return refuse(
+        c, GA_REASON_LINE_AND_COORDINATE,
+        (ga__facts){.field = "direction", .name = stop_names[d->direction], .other = d->coordinate});
+  const ga_status status = check_line(c, d->a, d->b, d->coordinate);
+  return status || !d->other ? status : check_two(c, "coordinate", d->coordinate, "other", d->other);
+}
+
+static ga_status check_stop(const part_checked *c, const void *def)
+{
+  const ga_stop_def *d = def;
+  if (isnan(d->lower)) return refuse_number(c, "lower", d->lower, NULL, "a number, or -infinity for none");
+  if (!(d->lower > -INFINITY) && !(d->upper < INFINITY))
+    return refuse_number(c, "upper", d->upper, NULL,
+                         "finite, unless lower is: a stop without limits never acts");
+  if (!(d->upper > d->lower)) return refuse_number(c, "upper", d->upper, NULL, "> lower");
+  if (!(d->stiffness > 0) && !d->force)
+    return refuse_number(c, "stiffness", d->stiffness, NULL, "> 0, unless a function `force` is given");
+  if (!(d->exponent >= 1)) return refuse_number(c, "exponent", d->exponent, NULL, ">= 1");
+  if (d->exponent > 1 && !(d->depth > 0))
+    return refuse_number(c, "depth", d->depth, NULL, "> 0 with an exponent above 1");
+  return check_stop_ends(c, d);
+}
+
 static ga_status check_sensor(const part_checked *c, const void *def)
 {
   const ga_sensor_def *d = def;
@@ -1084,6 +1157,11 @@ ga_contact_def ga_contact_defaults(void)
   return (ga_contact_def){.exponent = 1.5};
 }
 
+ga_stop_def ga_stop_defaults(void)
+{
+  return (ga_stop_def){.lower = -INFINITY, .upper = INFINITY, .exponent = 1};
+}
+
 ga_sensor_def ga_sensor_defaults(void)
 {
   return (ga_sensor_def){.from = "ground", .axes = "ground"};
@@ -1108,7 +1186,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
     [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
     [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
-    [GA__PART_SLIDER] = check_slider,
+    [GA__PART_SLIDER] = check_slider,     [GA__PART_STOP] = check_stop,
 };
 
 #define KIND(what)                                                                                           \
@@ -1140,6 +1218,7 @@ KIND(bushing)
 KIND(force)
 KIND(line_load)
 KIND(contact)
+KIND(stop)
 KIND(sensor)
 KIND(guess)
 #undef KIND
@@ -1276,6 +1355,14 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                           .section = "forces",
                           .type = "contact",
                           .about = "a point or ball against a plane"},
+    [GA__PART_STOP] = {.text = "stop",
+                       KIND(stop),
+                       .element = &ga__law_element,
+                       .section = "forces",
+                       .type = "stop",
+                       .about =
+                           "elastic stops of a coordinate, a distance or a sum of two coordinates: joint "
+                           "limits, bump stops, play of gears. They never pull"},
     [GA__PART_SENSOR] = {.text = "sensor",
                          KIND(sensor),
                          .element = &ga__sensor_type,

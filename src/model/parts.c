@@ -41,6 +41,7 @@ typedef union any_def {
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
+  ga_stop_def stop;
   ga_sensor_def sensor;
 } any_def;
 

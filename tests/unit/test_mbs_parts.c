@@ -212,6 +212,23 @@ static const refusal refusals[] = {
     {GA__PART_CONTACT, {NUM(ga_contact_def, mu, -0.1)}, GA_REASON_OUT_OF_RANGE, "mu", -1},
     {GA__PART_CONTACT, {NUM(ga_contact_def, mu, 0.5)}, GA_REASON_OUT_OF_RANGE, "speed", -1},
     {GA__PART_CONTACT, {NUM(ga_contact_def, speed, NAN)}, GA_REASON_OUT_OF_RANGE, "speed", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, upper, -2)}, GA_REASON_OUT_OF_RANGE, "upper", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, lower, NAN)}, GA_REASON_OUT_OF_RANGE, "lower", -1},
+    {GA__PART_STOP,
+     {NUM(ga_stop_def, lower, -INFINITY), NUM(ga_stop_def, upper, INFINITY)},
+     GA_REASON_OUT_OF_RANGE,
+     "upper",
+     -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, stiffness, 0)}, GA_REASON_OUT_OF_RANGE, "stiffness", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, stiffness, -1)}, GA_REASON_OUT_OF_RANGE, "stiffness", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, exponent, 0.5)}, GA_REASON_OUT_OF_RANGE, "exponent", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, exponent, 2)}, GA_REASON_OUT_OF_RANGE, "depth", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, dissipation, -1)}, GA_REASON_OUT_OF_RANGE, "dissipation", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, damping, NAN)}, GA_REASON_OUT_OF_RANGE, "damping", -1},
+    {GA__PART_STOP, {NUM(ga_stop_def, ratio, 0)}, GA_REASON_OUT_OF_RANGE, "ratio", -1},
+    {GA__PART_STOP, {TXT(ga_stop_def, other, "hinge.angle")}, GA_REASON_BOTH_THE_SAME, "coordinate", -1},
+    {GA__PART_STOP, {NONE(ga_stop_def, coordinate)}, GA_REASON_FIELD_MISSING, "coordinate", -1},
+    {GA__PART_STOP, {TXT(ga_stop_def, a, "arm")}, GA_REASON_LINE_AND_COORDINATE, "a", -1},
 
     /* sensors and blocks */
     {GA__PART_SENSOR, {INT(ga_sensor_def, kind, 7)}, GA_REASON_NOT_A_CHOICE, "kind", -1},
@@ -441,7 +458,7 @@ static void every_text_is_in_the_table(void **state)
       [GA__PART_MARKER] = 2,     [GA__PART_JOINT] = 3,  [GA__PART_DRIVE] = 2,     [GA__PART_ROLLING] = 3,
       [GA__PART_CONSTRAINT] = 3, [GA__PART_SPRING] = 5, [GA__PART_ACTUATOR] = 5,  [GA__PART_FRICTION] = 5,
       [GA__PART_BUSHING] = 3,    [GA__PART_FORCE] = 8,  [GA__PART_CONTACT] = 3,   [GA__PART_SENSOR] = 4,
-      [GA__PART_GUESS] = 2,      [GA__PART_BLOCK] = 3,  [GA__PART_SLIDER] = 3};
+      [GA__PART_GUESS] = 2,      [GA__PART_BLOCK] = 3,  [GA__PART_SLIDER] = 3,    [GA__PART_STOP] = 5};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;
