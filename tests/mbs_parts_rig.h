@@ -25,6 +25,7 @@ typedef union any_def {
   ga_spring_def spring;
   ga_actuator_def actuator;
   ga_friction_def friction;
+  ga_dry_friction_def dry_friction;
   ga_bushing_def bushing;
   ga_force_def force;
   ga_line_load_def line_load;
@@ -191,6 +192,12 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->friction.b = "ground";
     def->friction.speed = 0.1;
     break;
+  case GA__PART_DRY_FRICTION:
+    def->dry_friction = ga_dry_friction_defaults();
+    def->dry_friction.a = "arm";
+    def->dry_friction.b = "ground";
+    def->dry_friction.level.expression = "2 + sin(t)";
+    break;
   case GA__PART_BUSHING:
     def->bushing = ga_bushing_defaults();
     def->bushing.a = "arm";
@@ -274,6 +281,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_actuator(m, &def->actuator);
   case GA__PART_FRICTION:
     return ga_machine_add_friction(m, &def->friction);
+  case GA__PART_DRY_FRICTION:
+    return ga_machine_add_dry_friction(m, &def->dry_friction);
   case GA__PART_BUSHING:
     return ga_machine_add_bushing(m, &def->bushing);
   case GA__PART_FORCE:

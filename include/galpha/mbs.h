@@ -374,6 +374,18 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
 } ga_friction_def;
 
+/* Dry friction that sticks and slides, on a coordinate or along a line: sliding, the force is level against
+ * the motion; sticking, the coordinate is held by any force up to stiction · level. Simulators and followers
+ * (core.h) switch between both; single steps of a stepper keep the mode of their start. It adds a
+ * nonholonomic constraint, a state (its mode: 0 sticks, 1 and −1 slides) and a coordinate of its own. */
+typedef struct ga_dry_friction_def { /* start from ga_dry_friction_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  ga_input level;  /* [N] or [N m] while it slides; values below 0 count as 0 */
+  double stiction; /* [-] >= 1, default 1: largest force that holds it, over level */
+} ga_dry_friction_def;
+
 /* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
  * preload + K δ + C δ'. The angle about axis i is 2 atan2(q_i, q_0) of the relative rotation's quaternion, in
  * (−π, π]: if b turns about one axis only, it is the angle of that turn, and the others are 0. Between planar
@@ -442,6 +454,7 @@ typedef struct ga_stop_def { /* start from ga_stop_defaults() */
 GA_API ga_spring_def ga_spring_defaults(void);
 GA_API ga_actuator_def ga_actuator_defaults(void);
 GA_API ga_friction_def ga_friction_defaults(void);
+GA_API ga_dry_friction_def ga_dry_friction_defaults(void);
 GA_API ga_bushing_def ga_bushing_defaults(void);
 GA_API ga_force_def ga_force_defaults(void);
 GA_API ga_contact_def ga_contact_defaults(void);
@@ -449,6 +462,7 @@ GA_API ga_stop_def ga_stop_defaults(void);
 GA_API ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def);
 GA_API ga_status ga_machine_add_actuator(ga_machine *m, const ga_actuator_def *def);
 GA_API ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def);
+GA_API ga_status ga_machine_add_dry_friction(ga_machine *m, const ga_dry_friction_def *def);
 GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def);
 GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
 GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
@@ -773,6 +787,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   drives, gears, racks force (on the first coordinate)
  *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
  *   friction             force (positive: makes the coordinate grow)
+ *   dry friction         the same; sticks, 1 while it holds, else 0
  *   contacts, rolling    normal (positive: pushes); none for knife edges
  *   stops                force (positive: makes the coordinate or the distance grow), depth (0: free)
  *   constraints          force, error: see ga_constraint_def

@@ -27,9 +27,35 @@ ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
   }
   for (int i = 0; !status && i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
-    if (el->type->has_edges && el->type->has_edges(b, el)) status = add(ctx, b, -1, el->part);
+    if (el->type->has_edges && !el->type->switch_mode && el->type->has_edges(b, el))
+      status = add(ctx, b, -1, el->part);
   }
+  const int before = b->edge.n;
+  for (int i = 0; !status && i < b->element.n; i++) /* last of all */
+    if (ga__element_at(b, i)->type->switch_mode) status = add(ctx, b, -1, ga__element_at(b, i)->part);
+  b->n_switches = b->edge.n - before;
   return status;
+}
+
+int ga__machine_switches(void *user, const ga_point *p, ga_switch_when when, double *x)
+{
+  const ga__eval e = ga__eval_at(user, p, 1, 1);
+  int changed = 0, worst = -1;
+  double most = 0, mode = 0;
+  for (int i = e.b->edge.n - e.b->n_switches; i < e.b->edge.n; i++) {
+    const ga__element *el = ga__element_of(e.b, GA__AT(e.b->edge, ga__edge, i)->part);
+    double other = x[el->x], excess = 0;
+    const int code = el->type->switch_mode(&e, el, when, &other, &excess);
+    if (code < 0) return code;
+    if (code == 0) continue;
+    changed = 1;
+    if (when != GA_SWITCH_STARTED)
+      x[el->x] = other;
+    else if (worst < 0 || excess > most)
+      worst = el->x, most = excess, mode = other;
+  }
+  if (worst >= 0) x[worst] = mode;
+  return changed;
 }
 
 /* ---- Sides ---- */

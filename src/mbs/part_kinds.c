@@ -482,6 +482,19 @@ static const ga__field friction_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_dry_friction_def
+static const ga__field dry_friction_fields[] = {
+    NAME,
+    END_FIELD(a),
+    END_FIELD(b),
+    COORDINATE_FIELD,
+    {ONE(level), .rule = GA__RULE_INPUT, .unit = "N", .unit_other = "N*m",
+     .about = "force against the motion while it slides; values below 0 count as 0"},
+    {ONE(stiction), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "largest force that holds it, as a multiple of level; >= 1"},
+};
+#undef DEF
+
 #define DEF ga_bushing_def
 static const ga__field bushing_fields[] = {
     NAME,
@@ -963,6 +976,15 @@ static ga_status check_friction(const part_checked *c, const void *def)
   return check_line(c, d->a, d->b, d->coordinate);
 }
 
+static ga_status check_dry_friction(const part_checked *c, const void *def)
+{
+  const ga_dry_friction_def *d = def;
+  if (d->level.value < 0 && !d->level.function && !d->level.expression)
+    return refuse_number(c, "level", d->level.value, NULL, ">= 0; a negative one would drive");
+  if (!(d->stiction >= 1)) return refuse_number(c, "stiction", d->stiction, NULL, ">= 1");
+  return check_line(c, d->a, d->b, d->coordinate);
+}
+
 static ga_status check_bushing(const part_checked *c, const void *def)
 {
   const ga_bushing_def *d = def;
@@ -1142,6 +1164,11 @@ ga_friction_def ga_friction_defaults(void)
   return (ga_friction_def){.name = NULL};
 }
 
+ga_dry_friction_def ga_dry_friction_defaults(void)
+{
+  return (ga_dry_friction_def){.stiction = 1};
+}
+
 ga_bushing_def ga_bushing_defaults(void)
 {
   return (ga_bushing_def){.name = NULL};
@@ -1178,15 +1205,25 @@ typedef ga_status (*check_fn)(const part_checked *c, const void *def);
 
 /* Checks that involve several fields. */
 static const check_fn CHECKS[GA__N_PARTS + 1] = {
-    [GA__PART_RIGID] = check_rigid,       [GA__PART_PLANAR] = check_planar,
-    [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,
-    [GA__PART_BEAM] = check_beam,         [GA__PART_JOINT] = check_joint,
-    [GA__PART_CABLE] = check_cable,       [GA__PART_ROLLING] = check_rolling,
-    [GA__PART_MODAL] = check_modal,       [GA__PART_SPRING] = check_spring,
-    [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
-    [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
-    [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
-    [GA__PART_SLIDER] = check_slider,     [GA__PART_STOP] = check_stop,
+    [GA__PART_RIGID] = check_rigid,
+    [GA__PART_PLANAR] = check_planar,
+    [GA__PART_POINT] = check_point,
+    [GA__PART_SCALAR] = check_scalar,
+    [GA__PART_BEAM] = check_beam,
+    [GA__PART_JOINT] = check_joint,
+    [GA__PART_CABLE] = check_cable,
+    [GA__PART_ROLLING] = check_rolling,
+    [GA__PART_MODAL] = check_modal,
+    [GA__PART_SPRING] = check_spring,
+    [GA__PART_ACTUATOR] = check_actuator,
+    [GA__PART_FRICTION] = check_friction,
+    [GA__PART_BUSHING] = check_bushing,
+    [GA__PART_CONTACT] = check_contact,
+    [GA__PART_SENSOR] = check_sensor,
+    [GA__PART_BLOCK] = check_block,
+    [GA__PART_SLIDER] = check_slider,
+    [GA__PART_STOP] = check_stop,
+    [GA__PART_DRY_FRICTION] = check_dry_friction,
 };
 
 #define KIND(what)                                                                                           \
@@ -1214,6 +1251,7 @@ KIND(constraint)
 KIND(spring)
 KIND(actuator)
 KIND(friction)
+KIND(dry_friction)
 KIND(bushing)
 KIND(force)
 KIND(line_load)
@@ -1330,6 +1368,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                            .section = "forces",
                            .type = "friction",
                            .about = "smooth friction along a line or on a coordinate"},
+    [GA__PART_DRY_FRICTION] = {.text = "dry friction",
+                               KIND(dry_friction),
+                               .element = &ga__dry_friction_type,
+                               .section = "forces",
+                               .type = "dry_friction",
+                               .about = "dry friction along a line or on a coordinate, which sticks and "
+                                        "slides, with switches between both located in time"},
     [GA__PART_BUSHING] = {.text = "bushing",
                           KIND(bushing),
                           .element = &ga__law_element,

@@ -518,6 +518,11 @@ ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def)
   return add_part(m, GA__PART_FRICTION, def);
 }
 
+ga_status ga_machine_add_dry_friction(ga_machine *m, const ga_dry_friction_def *def)
+{
+  return add_part(m, GA__PART_DRY_FRICTION, def);
+}
+
 ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def)
 {
   return add_part(m, GA__PART_BUSHING, def);

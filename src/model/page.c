@@ -104,7 +104,7 @@ static const char on_signals[] =
     "origin, ground axes |\n"
     "| drives, gears, racks | `force` on the first coordinate |\n"
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
-    "| frictions | `force` |\n"
+    "| frictions | `force`; dry ones also `sticks`, 1 while they hold |\n"
     "| contacts, rollings | `normal` |\n"
     "| stops | `force`, `depth` |\n"
     "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "

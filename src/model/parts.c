@@ -37,6 +37,7 @@ typedef union any_def {
   ga_spring_def spring;
   ga_actuator_def actuator;
   ga_friction_def friction;
+  ga_dry_friction_def dry_friction;
   ga_bushing_def bushing;
   ga_force_def force;
   ga_line_load_def line_load;

@@ -130,6 +130,7 @@ static ga_bushing_def bushing_def_;
 static ga_check_report check_report_;
 static ga_contact_def contact_def_;
 static ga_stop_def stop_def_;
+static ga_dry_friction_def dry_friction_def_;
 static ga_context_opts context_opts_;
 static ga_dimension dimension_;
 static ga_drive_def drive_def_;
@@ -218,6 +219,7 @@ static void set_defaults(void)
   bushing_def_ = ga_bushing_defaults();
   contact_def_ = ga_contact_defaults();
   stop_def_ = ga_stop_defaults();
+  dry_friction_def_ = ga_dry_friction_defaults();
   context_opts_ = ga_context_defaults();
   drive_def_ = ga_drive_defaults();
   force_def_ = ga_force_defaults();
@@ -657,6 +659,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
   STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
   STATUS(ga_machine_add_stop, (P(draft), P(&stop_def_))) \
+  STATUS(ga_machine_add_dry_friction, (P(draft), P(&dry_friction_def_))) \
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
   STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
@@ -836,6 +839,7 @@ static ga_control_block *new_block(void)
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
   X(ga_stop_defaults) \
+  X(ga_dry_friction_defaults) \
   X(ga_sensor_defaults) \
   X(ga_guess_defaults) \
   X(ga_model_defaults) \
