@@ -181,9 +181,11 @@ typedef enum ga_switch_when {
   GA_SWITCH_PASSED, /* the same behind an edge or a break, where velocities are continuous */
   GA_SWITCH_STARTED /* after a start with the modes in x: do accelerations and multipliers agree with them? */
 } ga_switch_when;
-/* Changes modes in x[n_x], a copy of p->x. Returns 1: one has changed, and a start is made with it; 0: none;
- * < 0: give up. */
-typedef int (*ga_switch_fn)(void *user, const ga_point *p, ga_switch_when when, double *x);
+/* Changes modes in x[n_x], a copy of p->x. shared[n_psi]: after a start, 1: this multiplier is not unique,
+ * since the constraint follows from others; NULL: all are unique, or not known yet. Returns 1: a mode has
+ * changed, and a start is made with it; 0: none; < 0: give up. */
+typedef int (*ga_switch_fn)(void *user, const ga_point *p, ga_switch_when when, const unsigned char *shared,
+                            double *x);
 
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_equation_block block, int index, char *text, size_t size);

@@ -340,6 +340,7 @@ static ga_status start_as_given(ga_stepper *st, const ga_start_opts *opts, doubl
   if (!status) status = ga__stack_check(st->ctx, &st->scratch);
   if (status) return ga__start_make_singular_fatal(st, status);
   st->has_state = st->red.valid = 1;
+  st->red.reported = 0;
   ga__state_show(st);
   if (st->again == GA__FIRST || st->again == GA__AFTER_EVENT) {
     ga__start_warn_moved(st, &r->position, "positions");
@@ -350,7 +351,7 @@ static ga_status start_as_given(ga_stepper *st, const ga_start_opts *opts, doubl
       st->again == GA__FIRST ? 0 : st->stats.redundant; /* what was reported before is not reported again */
   st->stats.redundant = st->red.null.r;
   ga__start_report_relations(st, r);
-  ga__log_relations(st, t0, known);
+  if (!st->tries_modes) ga__log_relations(st, t0, known);
   return GA_OK;
 }
 
@@ -364,15 +365,21 @@ static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, doubl
   const int first = st->again == GA__FIRST || st->again == GA__AFTER_EVENT, most = 8 + 4 * def->n_switches;
   const ga_point given = {t0,           q0,        v0, st->now.vdot, st->now.lambda, st->now.psi,
                           st->switch_x, st->now.y, 0,  NULL};
+  const int known = st->again == GA__FIRST ? 0 : st->stats.redundant;
   memcpy(st->switch_x, x0, (size_t)st->sys->size[GA_BLOCK_X] * sizeof(double));
-  int code = def->switches(def->user, &given, first ? GA_SWITCH_GIVEN : GA_SWITCH_PASSED, st->switch_x);
+  int code = def->switches(def->user, &given, first ? GA_SWITCH_GIVEN : GA_SWITCH_PASSED, NULL, st->switch_x);
   for (int i = 0; code >= 0 && i < most; i++) {
+    st->tries_modes = 1; /* relations of modes that are given up again are not logged */
     const ga_status status =
         start_as_given(st, opts, t0, q0, v0, st->switch_x, lambda_guess, psi_guess, report);
+    st->tries_modes = 0;
     if (status) return status;
     const ga_point here = ga__state_point(&st->now);
-    code = def->switches(def->user, &here, GA_SWITCH_STARTED, st->switch_x);
-    if (code == 0) return GA_OK;
+    const ga_redundancy *red = ga_stepper_redundancy(st);
+    code = def->switches(def->user, &here, GA_SWITCH_STARTED, red ? red->psi_shared : NULL, st->switch_x);
+    if (code != 0) continue;
+    ga__log_relations(st, t0, known);
+    return GA_OK;
   }
   st->has_state = 0;
   if (code < 0)

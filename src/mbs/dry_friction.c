@@ -4,6 +4,9 @@
  *   m = 0    sticks: k = ρ' = 0, force −ψ g, as long as |ψ| <= stiction · level
  *   m = ±1   slides: force −m level g, until ρ' changes its sign
  *   m = 2    not decided yet (before the first start): no force
+ *   m = 3    at rest, and held by other constraints or frictions that stick: no force, as none is determined
+ *
+ * A friction that has reached its limit while others still hold the coordinate has m = ±1 without a speed.
  *
  * Unless it sticks, the row of k holds the velocity of a unit mass of its own, s, on which nothing else acts,
  * so that ψ = 0 and the pattern stays the same: k = s'. A weak spring and damper determine s in statics.
@@ -19,13 +22,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { STICKS = 0, UNDECIDED = 2 };
+enum { STICKS = 0, UNDECIDED = 2, HELD = 3 };
 #define OWN_STIFFNESS 1.0 /* [N/m] of s */
 #define OWN_DAMPING 2.0   /* [N s/m] */
-/* Rates below this part of those of the nodes, or below this many m/s or rad/s, count as standing still where
- * values are given: rounding. */
-#define STILL 1e-10
-#define STILL_LEAST 1e-12
+/* [m/s] or [rad/s], and [m/s²] or [rad/s²]: smaller rates and accelerations are those of iterations; and
+ * relative to the sum of their terms. */
+#define STILL 1e-9
 
 typedef struct dry_friction {
   int gauge, node[2], own; /* own: node of s */
@@ -117,7 +119,7 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
 
 static int mode_of(double x)
 {
-  return x > 1.5 || !(x >= -1.5) ? UNDECIDED : x > 0.5 ? 1 : x < -0.5 ? -1 : STICKS;
+  return x > 2.5 ? HELD : x > 1.5 || !(x >= -1.5) ? UNDECIDED : x > 0.5 ? 1 : x < -0.5 ? -1 : STICKS;
 }
 
 static void eval_gauge(friction_eval *v, const ga__eval *e, const ga__element *el, int curvature)
@@ -143,10 +145,15 @@ static int eval_friction(friction_eval *v, const ga__eval *e, const ga__element 
   return status;
 }
 
+static int slides(const friction_eval *v)
+{
+  return v->mode == 1 || v->mode == -1;
+}
+
 /* Against growing ρ. */
 static double force_of(const friction_eval *v, const ga__eval *e, const dry_friction *u)
 {
-  return v->mode == STICKS ? e->p->psi[u->psi] : v->mode == UNDECIDED ? 0 : v->mode * v->level;
+  return v->mode == STICKS ? e->p->psi[u->psi] : slides(v) ? v->mode * v->level : 0;
 }
 
 static const ga__node *own_node(const ga__mbs_model *b, const dry_friction *u)
@@ -241,7 +248,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
   if (!(J->want & GA_WANT_D)) return 0;
   ga__add_block(J->D, e->b, u->own_pair, J->shift_v * OWN_DAMPING, unit);
   J->D[u->x_x] += 1;
-  for (int i = 0; i < 2 && v.mode != STICKS && v.mode != UNDECIDED && !drives; i++)
+  for (int i = 0; i < 2 && slides(&v) && !drives; i++)
     ga__add_port(J->D, e->b, u->port[i], v.mode, v.g + 6 * i);
   return 0;
 }
@@ -256,12 +263,21 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 
 /* ---- Modes ---- */
 
-/* ρ'' */
-static double acceleration_of(friction_eval *v, const ga__eval *e, const dry_friction *u)
+/* ρ''; 0 if it is only rounding. */
+static double acceleration_of(const friction_eval *v, const ga__eval *e, const dry_friction *u)
 {
-  double acc[12];
-  for (int i = 0; i < 2; i++) memcpy(acc + 6 * i, e->kin[u->node[i]].acc, 6 * sizeof(double));
-  return ga__dot12(v->g, acc) + curved_rate(v);
+  double sum = curved_rate(v), size = fabs(sum);
+  for (int i = 0; i < 12; i++) {
+    const double term = v->g[i] * e->kin[u->node[i / 6]].acc[i % 6];
+    sum += term;
+    size += fabs(term);
+  }
+  return fabs(sum) <= STILL * (1 + size) ? 0 : sum;
+}
+
+static int sign_of(double x)
+{
+  return x > 0 ? 1 : -1;
 }
 
 static double largest_hold(const ga__eval *e, const ga__element *el, const friction_eval *v)
@@ -269,8 +285,8 @@ static double largest_hold(const ga__eval *e, const ga__element *el, const frict
   return def_of(e->b, el)->stiction * v->level;
 }
 
-/* The mode that it should have. One that begins to slide has no speed yet, and its rounding no meaning: it
- * has come to rest only if it is decelerated too. */
+/* The mode that it should have. One that begins to slide has no speed yet: it has come to rest only if it is
+ * decelerated too. */
 static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const dry_friction *u = el->data;
@@ -278,13 +294,14 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   const int status = eval_friction(&v, e, el, 1);
   int wanted = v.mode;
   if (status) return status;
-  if (v.mode == STICKS) {
-    const double psi = e->p->psi[u->psi];
-    if (fabs(psi) > largest_hold(e, el, &v)) wanted = psi > 0 ? 1 : -1;
-  } else if (v.mode != UNDECIDED) {
-    if (v.mode * v.rate < 0 && v.mode * acceleration_of(&v, e, u) < 0) wanted = STICKS;
-  }
+  if (v.mode == STICKS && fabs(e->p->psi[u->psi]) > largest_hold(e, el, &v))
+    wanted = sign_of(e->p->psi[u->psi]);
+  else if (v.mode == HELD && fabs(v.rate) > STILL * (1 + v.size))
+    wanted = sign_of(v.rate);
+  else if (slides(&v) && v.mode * v.rate < -STILL && v.mode * acceleration_of(&v, e, u) < 0)
+    wanted = STICKS;
   ga__mix_side(out, (unsigned)(wanted + 1));
+  ga__mix_side(out, v.level > 0); /* a corner where it is cut off */
   return 0;
 }
 
@@ -297,36 +314,44 @@ static int has_edges(const ga__mbs_model *b, const ga__element *el)
 /* Before a start: by the speed, if there is any. Behind an edge it has passed 0 if it has the wrong sign. */
 static int mode_before(const friction_eval *v, ga_switch_when when)
 {
-  const int slides = v->mode != STICKS && v->mode != UNDECIDED;
-  if (slides && v->mode * v->rate > 0) return v->mode;
-  if (when == GA_SWITCH_PASSED && v->mode != UNDECIDED) return STICKS;
-  return fabs(v->rate) <= STILL * v->size + STILL_LEAST ? STICKS : v->rate > 0 ? 1 : -1;
+  if (slides(v) && v->mode * v->rate > (when == GA_SWITCH_PASSED ? -0.5 * STILL : 0)) return v->mode;
+  if (when == GA_SWITCH_PASSED && (slides(v) || v->mode == STICKS)) return STICKS;
+  return fabs(v->rate) <= STILL * (1 + v->size) ? STICKS : sign_of(v->rate);
 }
 
-static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when, double *x,
-                       double *excess)
+/* After a start. Where others hold the coordinate too, forces are shared arbitrarily: it leaves them to the
+ * others, and slides if these move it, as drives do. It sticks again if they let go. */
+static int mode_after(const ga__eval *e, const ga__element *el, const friction_eval *v, int shared,
+                      double *excess)
+{
+  const dry_friction *u = el->data;
+  const double psi = e->p->psi[u->psi], most = largest_hold(e, el, v), acc = acceleration_of(v, e, u);
+  *excess = DBL_MAX;
+  if (v->mode == STICKS && shared) return acc != 0 ? sign_of(acc) : HELD;
+  if (v->mode == STICKS && fabs(psi) > most) {
+    if (most > 0) *excess = fabs(psi) / most - 1;
+    return sign_of(psi);
+  }
+  if (v->mode == HELD && acc != 0) return STICKS;
+  if (slides(v) && v->mode * v->rate <= STILL * (1 + v->size) && v->mode * acc < 0) return STICKS;
+  return v->mode;
+}
+
+static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,
+                       const unsigned char *shared, double *x, double *excess)
 {
   const dry_friction *u = el->data;
   friction_eval v;
-  if (when != GA_SWITCH_STARTED) {
+  int mode;
+  if (when == GA_SWITCH_STARTED) {
+    if (eval_friction(&v, e, el, 1)) return -1;
+    mode = mode_after(e, el, &v, shared && shared[u->psi], excess);
+  } else {
     eval_gauge(&v, e, el, 0);
-    const int mode = mode_before(&v, when);
-    *x = mode;
-    return mode != v.mode;
+    mode = mode_before(&v, when);
   }
-  if (eval_friction(&v, e, el, 1)) return -1;
-  if (v.mode == STICKS) {
-    const double psi = e->p->psi[u->psi], most = largest_hold(e, el, &v);
-    if (!(fabs(psi) > most)) return 0;
-    *x = psi > 0 ? 1 : -1;
-    *excess = most > 0 ? fabs(psi) / most - 1 : DBL_MAX;
-    return 1;
-  }
-  const double still = STILL * v.size + STILL_LEAST;
-  if (v.mode * v.rate > still || v.mode * acceleration_of(&v, e, u) > 0) return 0;
-  *x = STICKS;
-  *excess = DBL_MAX;
-  return 1;
+  *x = mode;
+  return mode != v.mode;
 }
 
 /* ---- Signals: force, positive where it makes the coordinate grow; 1 while it sticks ---- */
@@ -352,7 +377,7 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   friction_eval v;
   const int status = eval_friction(&v, e, el, 0);
-  *out = i == 0 ? 0 - force_of(&v, e, el->data) : v.mode == STICKS;
+  *out = i == 0 ? 0 - force_of(&v, e, el->data) : v.mode == STICKS || v.mode == HELD;
   return status;
 }
 

@@ -37,7 +37,8 @@ ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
   return status;
 }
 
-int ga__machine_switches(void *user, const ga_point *p, ga_switch_when when, double *x)
+int ga__machine_switches(void *user, const ga_point *p, ga_switch_when when, const unsigned char *shared,
+                         double *x)
 {
   const ga__eval e = ga__eval_at(user, p, 1, 1);
   int changed = 0, worst = -1;
@@ -45,7 +46,7 @@ int ga__machine_switches(void *user, const ga_point *p, ga_switch_when when, dou
   for (int i = e.b->edge.n - e.b->n_switches; i < e.b->edge.n; i++) {
     const ga__element *el = ga__element_of(e.b, GA__AT(e.b->edge, ga__edge, i)->part);
     double other = x[el->x], excess = 0;
-    const int code = el->type->switch_mode(&e, el, when, &other, &excess);
+    const int code = el->type->switch_mode(&e, el, when, shared, &other, &excess);
     if (code < 0) return code;
     if (code == 0) continue;
     changed = 1;

@@ -231,8 +231,8 @@ struct ga__element_type {
   int (*side)(const ga__eval *e, const ga__element *el, unsigned *side); /* as ga_expr_side() */
   /* As ga_switch_fn for one switch, whose side has_edges and side tell: returns 1 and the new mode in *x if
    * it should have another one; *excess: how much it disagrees, the largest one changes first. */
-  int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when, double *x,
-                     double *excess);
+  int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when,
+                     const unsigned char *shared, double *x, double *excess);
   int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* Outputs and inputs that are functions of time alone (time_signal.c). */

@@ -379,6 +379,55 @@ static void jumps_release(void **state)
   }
 }
 
+/* Two frictions of 1 N and 3 N on one coordinate hold 4 N together, though neither could do so alone; whichever
+ * reaches its limit first stays there. */
+static void frictions_share_a_load(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  history h = {.n_modes = 2};
+  ga_scalar_def d = ga_scalar_defaults();
+  ga_actuator_def push = ga_actuator_defaults();
+  d.name = "mass", d.mass = 2;
+  SHOP_ADD(&s, scalar, &d);
+  push.name = "push", push.coordinate = "mass";
+  push.force.expression = "5*t";
+  SHOP_ADD(&s, actuator, &push);
+  add_friction(&s, "weak", "mass", 1, 1);
+  add_friction(&s, "strong", "mass", 3, 1);
+  shop_build(&s);
+  run(&s, &(trial){GA_STABILIZED, 0.79, 0, 1e-8}, &h);
+  assert_near(now_of(&s, "mass"), 0, 1e-9, "held");
+  run(&s, &(trial){GA_STABILIZED, 1.8, 0, 1e-9}, &h);
+  assert_near(now_of(&s, "mass.rate"), 5 * 0.5 / 2, 1e-6, "speed"); /* 5 (t − 0.8)²/2 N s on 2 kg */
+  shop_close(&s);
+}
+
+/* A drive moves the coordinate: friction reverses with the motion, and never holds it. */
+static void drive_reverses_friction(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  history h = {.n_modes = 1};
+  ga_scalar_def d = ga_scalar_defaults();
+  ga_drive_def drive = ga_drive_defaults();
+  ga_function *motion = shop_function(s.ctx, "0.1*sin(3*t)");
+  d.name = "mass", d.mass = 2;
+  SHOP_ADD(&s, scalar, &d);
+  drive.name = "motor", drive.coordinate = "mass", drive.function = motion;
+  SHOP_ADD(&s, drive, &drive);
+  add_friction(&s, "rub", "mass", 3, 1.5);
+  shop_build(&s);
+  run(&s, &(trial){GA_STABILIZED, 2, 0, 1e-8}, &h);
+  assert_int_equal(h.n, 2);
+  for (int i = 0; i < 2; i++) assert_near(h.t[i], (i + 0.5) * PI / 3, 1e-6, "reversal");
+  assert_near(now_of(&s, "motor.force"), -0.9 * 2 * sin(6.0) + 3, 1e-4, "force of the drive");
+  ga_stepper_destroy(&s.st);
+  ga_machine_destroy(&s.m);
+  ga_function_destroy(&motion);
+  shop_close(&s);
+}
+
 /* On an incline, g sin α against level: it stays, without creeping; or slides with the difference. */
 static void block_stays_on_incline(void **state)
 {
@@ -433,6 +482,7 @@ int main(void)
       cmocka_unit_test(stacked_masses_slide_in_turn),
       cmocka_unit_test(jumps_release),
       cmocka_unit_test(block_stays_on_incline),
+      cmocka_unit_test(frictions_share_a_load), cmocka_unit_test(drive_reverses_friction),
       cmocka_unit_test(memory_may_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
