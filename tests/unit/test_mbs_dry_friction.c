@@ -379,8 +379,8 @@ static void jumps_release(void **state)
   }
 }
 
-/* Two frictions of 1 N and 3 N on one coordinate hold 4 N together, though neither could do so alone; whichever
- * reaches its limit first stays there. */
+/* Two frictions of 1 N and 3 N on one coordinate hold 4 N together, though neither could do so alone;
+ * whichever reaches its limit first stays there. */
 static void frictions_share_a_load(void **state)
 {
   (void)state;
@@ -456,6 +456,43 @@ static void block_stays_on_incline(void **state)
   }
 }
 
+/* A level in proportion to the force that presses: 0.5 of 20 N stop 2 kg at 3 m/s after 0.6 s and 0.9 m; then
+ * a force of 9 N does not move it. */
+static void level_follows_a_reaction(void **state)
+{
+  (void)state;
+  for (int form = 0; form < 3; form++) {
+    shop s = shop_open((ga_form)form, -10);
+    history h = {.n_modes = 1};
+    const double y[3] = {0, 1, 0};
+    ga_rigid_def d = ga_rigid_defaults();
+    ga_marker_def m = ga_marker_defaults();
+    ga_dry_friction_def rub = ga_dry_friction_defaults();
+    ga_force_def pull = ga_force_defaults();
+    d.name = "sledge";
+    d.mass = 2;
+    d.inertia[0] = d.inertia[1] = d.inertia[2] = 1;
+    d.velocity[0] = 3;
+    assert_int_equal(ga_rotation_axis_angle(s.ctx, y, PI / 2, d.pose.rotation), GA_OK);
+    SHOP_ADD(&s, rigid, &d);
+    m.name = "track", m.body = "ground", m.pose = d.pose;
+    SHOP_ADD(&s, marker, &m);
+    add_joint(&s, "rail", GA_JOINT_PRISMATIC, "track", "sledge");
+    rub.name = "rub", rub.coordinate = "rail.displacement";
+    rub.level.expression = "0.5*abs(rail.fz)";
+    SHOP_ADD(&s, dry_friction, &rub);
+    pull.name = "pull", pull.frame = "sledge", pull.force[0].expression = "9*step(t, 1)";
+    SHOP_ADD(&s, force, &pull);
+    shop_build(&s);
+    run(&s, &(trial){GA_STABILIZED, 2, 0, 1e-9}, &h);
+    assert_int_equal(h.n, 1);
+    assert_near(h.t[0], 0.6, 1e-6, "where it stops");
+    assert_near(now_of(&s, "sledge.x"), 0.9, 1e-7, "position");
+    assert_near(now_of(&s, "rub.force"), -9, 1e-7, "holding force");
+    shop_close(&s);
+  }
+}
+
 /* ---- Memory ---- */
 
 static shop unbuilt(void)
@@ -482,7 +519,9 @@ int main(void)
       cmocka_unit_test(stacked_masses_slide_in_turn),
       cmocka_unit_test(jumps_release),
       cmocka_unit_test(block_stays_on_incline),
-      cmocka_unit_test(frictions_share_a_load), cmocka_unit_test(drive_reverses_friction),
+      cmocka_unit_test(level_follows_a_reaction),
+      cmocka_unit_test(frictions_share_a_load),
+      cmocka_unit_test(drive_reverses_friction),
       cmocka_unit_test(memory_may_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
