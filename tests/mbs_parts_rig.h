@@ -31,6 +31,7 @@ typedef union any_def {
   ga_line_load_def line_load;
   ga_contact_def contact;
   ga_stop_def stop;
+  ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
   ga_guess_def guess;
   ga__block_def block;
@@ -223,6 +224,11 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->stop.upper = 1;
     def->stop.stiffness = 1e4;
     break;
+  case GA__PART_RIGID_STOP:
+    def->rigid_stop = ga_rigid_stop_defaults();
+    def->rigid_stop.coordinate = "hinge.angle";
+    def->rigid_stop.lower = -1;
+    break;
   case GA__PART_SENSOR:
     def->sensor = ga_sensor_defaults();
     def->sensor.of = "arm";
@@ -291,6 +297,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_contact(m, &def->contact);
   case GA__PART_STOP:
     return ga_machine_add_stop(m, &def->stop);
+  case GA__PART_RIGID_STOP:
+    return ga_machine_add_rigid_stop(m, &def->rigid_stop);
   case GA__PART_SENSOR:
     return ga_machine_add_sensor(m, &def->sensor);
   case GA__PART_GUESS:

@@ -183,7 +183,8 @@ typedef enum ga_switch_when {
 } ga_switch_when;
 /* Changes modes in x[n_x], a copy of p->x. shared[n_psi]: after a start, 1: this multiplier is not unique,
  * since the constraint follows from others; NULL: all are unique, or not known yet. Returns 1: a mode has
- * changed, and a start is made with it; 0: none; < 0: give up. */
+ * changed, and a start is made with it; 2: the same, and velocities jump: before a start, in it; after one,
+ * the next start begins with its velocities; 0: no mode has changed; < 0: give up. */
 typedef int (*ga_switch_fn)(void *user, const ga_point *p, ga_switch_when when, const unsigned char *shared,
                             double *x);
 

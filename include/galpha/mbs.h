@@ -451,6 +451,21 @@ typedef struct ga_stop_def { /* start from ga_stop_defaults() */
   const ga_function *force; /* of δ, borrowed; NULL: none */
 } ga_stop_def;
 
+/* Rigid stops of a coordinate, or of the distance of two frames. At a limit the rate r becomes −restitution ·
+ * r by an impulse, which all bodies and constraints share; a rate of at most rest_speed behind it counts as
+ * none, and the coordinate then rests there until the stop would have to pull. Simulators and followers pass
+ * impacts; single steps of a stepper do not. Adds a nonholonomic constraint, two states and a coordinate of
+ * its own. */
+typedef struct ga_rigid_stop_def { /* start from ga_rigid_stop_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  double lower;       /* [m] or [rad] −infinity (default): none */
+  double upper;       /* [m] or [rad] > lower; infinity (default): none */
+  double restitution; /* [-] 0 (default) to 1 */
+  double rest_speed;  /* [m/s] or [rad/s] > 0; default 1e-3 */
+} ga_rigid_stop_def;
+
 GA_API ga_spring_def ga_spring_defaults(void);
 GA_API ga_actuator_def ga_actuator_defaults(void);
 GA_API ga_friction_def ga_friction_defaults(void);
@@ -459,6 +474,7 @@ GA_API ga_bushing_def ga_bushing_defaults(void);
 GA_API ga_force_def ga_force_defaults(void);
 GA_API ga_contact_def ga_contact_defaults(void);
 GA_API ga_stop_def ga_stop_defaults(void);
+GA_API ga_rigid_stop_def ga_rigid_stop_defaults(void);
 GA_API ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def);
 GA_API ga_status ga_machine_add_actuator(ga_machine *m, const ga_actuator_def *def);
 GA_API ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def);
@@ -467,6 +483,7 @@ GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def
 GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
 GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
 GA_API ga_status ga_machine_add_stop(ga_machine *m, const ga_stop_def *def);
+GA_API ga_status ga_machine_add_rigid_stop(ga_machine *m, const ga_rigid_stop_def *def);
 
 /* ---- Beams --------------------------------------------------------------------------------------------- */
 
@@ -789,6 +806,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   friction             force (positive: makes the coordinate grow)
  *   dry friction         the same; sticks, 1 while it holds, else 0
  *   contacts, rolling    normal (positive: pushes); none for knife edges
+ *   rigid stops          force (of rest, not of impacts), rests, 1 while it rests at a limit, else 0
  *   stops                force (positive: makes the coordinate or the distance grow), depth (0: free)
  *   constraints          force, error: see ga_constraint_def
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ

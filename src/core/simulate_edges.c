@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* A step that passed an edge is repeated to end before it, with the motion before the edge, and again if it
  * has not come close enough. The next call moves to just behind the edge, and the one after that restarts. */
@@ -103,14 +102,6 @@ ga_status ga__sim_cut_step_at_edge(ga_simulator *sim)
   return GA_OK;
 }
 
-/* 1: the restart has changed the mode of a switch. */
-static int has_switched(const ga_simulator *sim)
-{
-  const ga_system *sys = sim->st->sys;
-  const size_t bytes = (size_t)sys->size[GA_BLOCK_X] * sizeof(double);
-  return sys->def.n_switches > 0 && memcmp(sim->x, sim->st->now.x, bytes) != 0;
-}
-
 /* Restarts just behind an edge; if the start falls back before it, a little later. */
 static ga_status start_behind_edge(ga_simulator *sim)
 {
@@ -124,7 +115,7 @@ static ga_status start_behind_edge(ga_simulator *sim)
     sim->behind_edge = 1;
     const ga_status status = ga__sim_restart(sim, t, cut);
     sim->behind_edge = 0;
-    if (status || !known || has_switched(sim) || !ga__sides_left(&sim->sides, sim->st) ||
+    if (status || !known || sim->st->switched || !ga__sides_left(&sim->sides, sim->st) ||
         i == GA__MOST_FURTHER || gap > most || t + gap >= ga__sim_stop_time(sim))
       return status;
     ga__sim_restore_backup(sim);

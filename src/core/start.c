@@ -366,17 +366,25 @@ static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, doubl
   const ga_point given = {t0,           q0,        v0, st->now.vdot, st->now.lambda, st->now.psi,
                           st->switch_x, st->now.y, 0,  NULL};
   const int known = st->again == GA__FIRST ? 0 : st->stats.redundant;
+  ga_start_opts o = *opts;
   memcpy(st->switch_x, x0, (size_t)st->sys->size[GA_BLOCK_X] * sizeof(double));
   int code = def->switches(def->user, &given, first ? GA_SWITCH_GIVEN : GA_SWITCH_PASSED, NULL, st->switch_x);
+  st->switched = code > 0;
   for (int i = 0; code >= 0 && i < most; i++) {
+    if (code == 2) o.max_change = HUGE_VAL;
     st->tries_modes = 1; /* relations of modes that are given up again are not logged */
     const ga_status status =
-        start_as_given(st, opts, t0, q0, v0, st->switch_x, lambda_guess, psi_guess, report);
+        start_as_given(st, &o, t0, q0, v0, st->switch_x, lambda_guess, psi_guess, report);
     st->tries_modes = 0;
     if (status) return status;
     const ga_point here = ga__state_point(&st->now);
     const ga_redundancy *red = ga_stepper_redundancy(st);
     code = def->switches(def->user, &here, GA_SWITCH_STARTED, red ? red->psi_shared : NULL, st->switch_x);
+    st->switched |= code > 0;
+    if (code == 2) {
+      memcpy(st->switch_v, st->now.v, (size_t)st->sys->nv * sizeof(double));
+      v0 = st->switch_v;
+    }
     if (code != 0) continue;
     ga__log_relations(st, t0, known);
     return GA_OK;

@@ -40,22 +40,27 @@ ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
 int ga__machine_switches(void *user, const ga_point *p, ga_switch_when when, const unsigned char *shared,
                          double *x)
 {
+  enum { MOST_STATES = 2 };
   const ga__eval e = ga__eval_at(user, p, 1, 1);
-  int changed = 0, worst = -1;
-  double most = 0, mode = 0;
+  const ga__element *worst = NULL;
+  double most = 0, keep[MOST_STATES] = {0};
+  int changed = 0;
   for (int i = e.b->edge.n - e.b->n_switches; i < e.b->edge.n; i++) {
     const ga__element *el = ga__element_of(e.b, GA__AT(e.b->edge, ga__edge, i)->part);
-    double other = x[el->x], excess = 0;
-    const int code = el->type->switch_mode(&e, el, when, shared, &other, &excess);
+    double other[MOST_STATES], excess = 0;
+    memcpy(other, x + el->x, (size_t)el->n_x * sizeof *x);
+    const int code = el->type->switch_mode(&e, el, when, shared, other, &excess);
     if (code < 0) return code;
     if (code == 0) continue;
-    changed = 1;
-    if (when != GA_SWITCH_STARTED)
-      x[el->x] = other;
-    else if (worst < 0 || excess > most)
-      worst = el->x, most = excess, mode = other;
+    if (when != GA_SWITCH_STARTED) {
+      memcpy(x + el->x, other, (size_t)el->n_x * sizeof *x);
+      changed = code > changed ? code : changed;
+    } else if (!worst || excess > most) {
+      worst = el, most = excess, changed = code;
+      memcpy(keep, other, sizeof keep);
+    }
   }
-  if (worst >= 0) x[worst] = mode;
+  if (worst) memcpy(x + worst->x, keep, (size_t)worst->n_x * sizeof *x);
   return changed;
 }
 

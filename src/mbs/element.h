@@ -185,6 +185,7 @@ struct ga__element_type {
   /* What a meter has to integrate; work->element is set by the caller. Returns 0: nothing. NULL: everything
    * that `powers` computes. */
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
+  int impacts; /* 1: velocities may jump by it; what kinetic energy is lost then, it dissipates */
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
@@ -330,6 +331,7 @@ extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
 extern const ga__element_type ga__law_element; /* law.c: springs, actuators, friction, bushings, contacts */
 extern const ga__element_type ga__dry_friction_type; /* dry_friction.c */
+extern const ga__element_type ga__rigid_stop_type;   /* rigid_stop.c */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__constraint_type;              /* expression.c */
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */

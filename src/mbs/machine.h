@@ -33,6 +33,7 @@ typedef enum ga__part_kind {
   GA__PART_LINE_LOAD,
   GA__PART_CONTACT,
   GA__PART_STOP,
+  GA__PART_RIGID_STOP,
   GA__PART_SENSOR,
   GA__PART_GUESS,
   GA__PART_BLOCK,

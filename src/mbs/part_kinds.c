@@ -590,6 +590,23 @@ static const ga__field stop_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_rigid_stop_def
+static const ga__field rigid_stop_fields[] = {
+    NAME,
+    END_FIELD(a),
+    END_FIELD(b),
+    COORDINATE_FIELD,
+    {ONE(lower), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "lower limit; `-inf`: none"},
+    {ONE(upper), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "upper limit; `inf`: none"},
+    {ONE(restitution), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "speed after an impact over that before it, 0 to 1"},
+    {ONE(rest_speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .unit_other = "rad/s",
+     .about = "speeds up to this after an impact count as none: it then rests at the limit"},
+};
+#undef DEF
+
 #define DEF ga_sensor_def
 static const ga__field sensor_fields[] = {
     NAME,
@@ -1018,14 +1035,28 @@ static ga_status check_stop_ends(const part_checked *c, const ga_stop_def *d)
   return status || !d->other ? status : check_two(c, "coordinate", d->coordinate, "other", d->other);
 }
 
+static ga_status check_limits(const part_checked *c, double lower, double upper)
+{
+  if (isnan(lower)) return refuse_number(c, "lower", lower, NULL, "a number, or -infinity for none");
+  if (!(lower > -INFINITY) && !(upper < INFINITY))
+    return refuse_number(c, "upper", upper, NULL,
+                         "finite, unless lower is: a stop without limits never acts");
+  return upper > lower ? GA_OK : refuse_number(c, "upper", upper, NULL, "> lower");
+}
+
+static ga_status check_rigid_stop(const part_checked *c, const void *def)
+{
+  const ga_rigid_stop_def *d = def;
+  if (!(d->restitution <= 1)) return refuse_number(c, "restitution", d->restitution, NULL, "0 to 1");
+  const ga_status status = check_limits(c, d->lower, d->upper);
+  return status ? status : check_line(c, d->a, d->b, d->coordinate);
+}
+
 static ga_status check_stop(const part_checked *c, const void *def)
 {
   const ga_stop_def *d = def;
-  if (isnan(d->lower)) return refuse_number(c, "lower", d->lower, NULL, "a number, or -infinity for none");
-  if (!(d->lower > -INFINITY) && !(d->upper < INFINITY))
-    return refuse_number(c, "upper", d->upper, NULL,
-                         "finite, unless lower is: a stop without limits never acts");
-  if (!(d->upper > d->lower)) return refuse_number(c, "upper", d->upper, NULL, "> lower");
+  const ga_status status = check_limits(c, d->lower, d->upper);
+  if (status) return status;
   if (!(d->stiffness > 0) && !d->force)
     return refuse_number(c, "stiffness", d->stiffness, NULL, "> 0, unless a function `force` is given");
   if (!(d->exponent >= 1)) return refuse_number(c, "exponent", d->exponent, NULL, ">= 1");
@@ -1189,6 +1220,11 @@ ga_stop_def ga_stop_defaults(void)
   return (ga_stop_def){.lower = -INFINITY, .upper = INFINITY, .exponent = 1};
 }
 
+ga_rigid_stop_def ga_rigid_stop_defaults(void)
+{
+  return (ga_rigid_stop_def){.lower = -INFINITY, .upper = INFINITY, .rest_speed = 1e-3};
+}
+
 ga_sensor_def ga_sensor_defaults(void)
 {
   return (ga_sensor_def){.from = "ground", .axes = "ground"};
@@ -1224,6 +1260,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_SLIDER] = check_slider,
     [GA__PART_STOP] = check_stop,
     [GA__PART_DRY_FRICTION] = check_dry_friction,
+    [GA__PART_RIGID_STOP] = check_rigid_stop,
 };
 
 #define KIND(what)                                                                                           \
@@ -1257,6 +1294,7 @@ KIND(force)
 KIND(line_load)
 KIND(contact)
 KIND(stop)
+KIND(rigid_stop)
 KIND(sensor)
 KIND(guess)
 #undef KIND
@@ -1408,6 +1446,12 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                        .about =
                            "elastic stops of a coordinate, a distance or a sum of two coordinates: joint "
                            "limits, bump stops, play of gears. They never pull"},
+    [GA__PART_RIGID_STOP] = {.text = "rigid stop",
+                             KIND(rigid_stop),
+                             .element = &ga__rigid_stop_type,
+                             .section = "forces",
+                             .type = "rigid_stop",
+                             .about = "rigid limits of a coordinate or distance, with impacts and rest"},
     [GA__PART_SENSOR] = {.text = "sensor",
                          KIND(sensor),
                          .element = &ga__sensor_type,

@@ -543,6 +543,11 @@ ga_status ga_machine_add_stop(ga_machine *m, const ga_stop_def *def)
   return add_part(m, GA__PART_STOP, def);
 }
 
+ga_status ga_machine_add_rigid_stop(ga_machine *m, const ga_rigid_stop_def *def)
+{
+  return add_part(m, GA__PART_RIGID_STOP, def);
+}
+
 ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def)
 {
   return add_part(m, GA__PART_SENSOR, def);

@@ -106,7 +106,7 @@ static const char on_signals[] =
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
     "| frictions | `force`; dry ones also `sticks`, 1 while they hold |\n"
     "| contacts, rollings | `normal` |\n"
-    "| stops | `force`, `depth` |\n"
+    "| stops | `force`, `depth`; rigid ones `force`, `rests` |\n"
     "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "
     "`mx my mz` |\n"
     "| constraints | `force`, `error` |\n"

@@ -43,6 +43,7 @@ typedef union any_def {
   ga_line_load_def line_load;
   ga_contact_def contact;
   ga_stop_def stop;
+  ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
 } any_def;
 

@@ -228,6 +228,18 @@ static const refusal refusals[] = {
      GA_REASON_OUT_OF_RANGE,
      "level",
      -1},
+    {GA__PART_RIGID_STOP, {NUM(ga_rigid_stop_def, upper, -2)}, GA_REASON_OUT_OF_RANGE, "upper", -1},
+    {GA__PART_RIGID_STOP,
+     {NUM(ga_rigid_stop_def, restitution, 1.1)},
+     GA_REASON_OUT_OF_RANGE,
+     "restitution",
+     -1},
+    {GA__PART_RIGID_STOP,
+     {NUM(ga_rigid_stop_def, restitution, NAN)},
+     GA_REASON_OUT_OF_RANGE,
+     "restitution",
+     -1},
+    {GA__PART_RIGID_STOP, {NUM(ga_rigid_stop_def, rest_speed, 0)}, GA_REASON_OUT_OF_RANGE, "rest_speed", -1},
     {GA__PART_STOP, {NUM(ga_stop_def, upper, -2)}, GA_REASON_OUT_OF_RANGE, "upper", -1},
     {GA__PART_STOP, {NUM(ga_stop_def, lower, NAN)}, GA_REASON_OUT_OF_RANGE, "lower", -1},
     {GA__PART_STOP,
@@ -469,13 +481,15 @@ static void texts_are_copied(void **state)
 static void every_text_is_in_the_table(void **state)
 {
   static const int count[GA__N_PARTS] = {
-      [GA__PART_RIGID] = 1,       [GA__PART_PLANAR] = 1, [GA__PART_POINT] = 1,     [GA__PART_SCALAR] = 1,
-      [GA__PART_BEAM] = 7,        [GA__PART_CABLE] = 4,  [GA__PART_LINE_LOAD] = 8, [GA__PART_MODAL] = 1,
-      [GA__PART_MARKER] = 2,      [GA__PART_JOINT] = 3,  [GA__PART_DRIVE] = 2,     [GA__PART_ROLLING] = 3,
-      [GA__PART_CONSTRAINT] = 3,  [GA__PART_SPRING] = 5, [GA__PART_ACTUATOR] = 5,  [GA__PART_FRICTION] = 5,
-      [GA__PART_BUSHING] = 3,     [GA__PART_FORCE] = 8,  [GA__PART_CONTACT] = 3,   [GA__PART_SENSOR] = 4,
-      [GA__PART_GUESS] = 2,       [GA__PART_BLOCK] = 3,  [GA__PART_SLIDER] = 3,    [GA__PART_STOP] = 5,
-      [GA__PART_DRY_FRICTION] = 5};
+      [GA__PART_RIGID] = 1,        [GA__PART_PLANAR] = 1,    [GA__PART_POINT] = 1,
+      [GA__PART_SCALAR] = 1,       [GA__PART_BEAM] = 7,      [GA__PART_CABLE] = 4,
+      [GA__PART_LINE_LOAD] = 8,    [GA__PART_MODAL] = 1,     [GA__PART_MARKER] = 2,
+      [GA__PART_JOINT] = 3,        [GA__PART_DRIVE] = 2,     [GA__PART_ROLLING] = 3,
+      [GA__PART_CONSTRAINT] = 3,   [GA__PART_SPRING] = 5,    [GA__PART_ACTUATOR] = 5,
+      [GA__PART_FRICTION] = 5,     [GA__PART_BUSHING] = 3,   [GA__PART_FORCE] = 8,
+      [GA__PART_CONTACT] = 3,      [GA__PART_SENSOR] = 4,    [GA__PART_GUESS] = 2,
+      [GA__PART_BLOCK] = 3,        [GA__PART_SLIDER] = 3,    [GA__PART_STOP] = 5,
+      [GA__PART_DRY_FRICTION] = 5, [GA__PART_RIGID_STOP] = 4};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;

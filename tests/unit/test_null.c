@@ -130,6 +130,7 @@ static ga_bushing_def bushing_def_;
 static ga_check_report check_report_;
 static ga_contact_def contact_def_;
 static ga_stop_def stop_def_;
+static ga_rigid_stop_def rigid_stop_def_;
 static ga_dry_friction_def dry_friction_def_;
 static ga_context_opts context_opts_;
 static ga_dimension dimension_;
@@ -219,6 +220,7 @@ static void set_defaults(void)
   bushing_def_ = ga_bushing_defaults();
   contact_def_ = ga_contact_defaults();
   stop_def_ = ga_stop_defaults();
+  rigid_stop_def_ = ga_rigid_stop_defaults();
   dry_friction_def_ = ga_dry_friction_defaults();
   context_opts_ = ga_context_defaults();
   drive_def_ = ga_drive_defaults();
@@ -659,6 +661,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
   STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
   STATUS(ga_machine_add_stop, (P(draft), P(&stop_def_))) \
+  STATUS(ga_machine_add_rigid_stop, (P(draft), P(&rigid_stop_def_))) \
   STATUS(ga_machine_add_dry_friction, (P(draft), P(&dry_friction_def_))) \
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
   STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
@@ -839,6 +842,7 @@ static ga_control_block *new_block(void)
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
   X(ga_stop_defaults) \
+  X(ga_rigid_stop_defaults) \
   X(ga_dry_friction_defaults) \
   X(ga_sensor_defaults) \
   X(ga_guess_defaults) \
