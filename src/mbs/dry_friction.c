@@ -129,7 +129,7 @@ static int k(const ga__eval *e, const ga__element *el, double *out, int order)
   const dry_friction *u = el->data;
   friction_eval v;
   eval_gauge(&v, e, el, order == 1);
-  ga__held_row(&v.at, e, &u->held, v.mode == STICKS, 0, out, order);
+  ga__held_row(&v.at, e, &u->held, v.mode == STICKS, &(ga__held_aim){0}, out, order);
   return 0;
 }
 
@@ -145,7 +145,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
   const dry_friction *u = el->data;
   friction_eval v;
   eval_gauge(&v, e, el, (J->want & GA_WANT_Q) != 0);
-  ga__held_row_jacobian(&v.at, e, &u->held, v.mode == STICKS, J);
+  ga__held_row_jacobian(&v.at, e, &u->held, v.mode == STICKS, 0, J);
   if (!ga__wants_forces(J)) return 0;
   const int status = ga__input_value(e, &u->level, &v.level);
   const int drives = v.level < 0;
@@ -229,6 +229,7 @@ static int mode_after(const ga__eval *e, const ga__element *el, const friction_e
     return sign_of(psi);
   }
   if (v->mode == HELD && acc != 0) return STICKS;
+  if (slides(v) && v->mode * v->at.rate < -GA__STILL * (1 + v->at.size)) return -v->mode; /* by an impact */
   if (slides(v) && v->mode * v->at.rate <= GA__STILL * (1 + v->at.size) && v->mode * acc < 0) return STICKS;
   return v->mode;
 }

@@ -99,19 +99,21 @@ void ga__held_force(const ga__held_eval *v, const ga__eval *e, const ga__held *h
   if (!holds) f[own->v] -= e->p->psi[held->psi];
 }
 
-void ga__held_row(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds, double rate,
-                  double *k, int order)
+void ga__held_row(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds,
+                  const ga__held_aim *aim, double *k, int order)
 {
   if (holds)
-    k[held->psi] = order == 0 ? v->rate - rate : curved_rate(v);
+    k[held->psi] = order == 0 ? v->rate - aim->rate + aim->back * (v->value - aim->place)
+                              : curved_rate(v) + aim->back * v->rate;
   else
     k[held->psi] = order == 0 ? e->p->v[own_node(e->b, held)->v] : 0;
 }
 
 void ga__held_row_jacobian(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds,
-                           const ga_jacobian *J)
+                           double back, const ga_jacobian *J)
 {
-  double slope[12] = {0};
+  double slope[12];
+  for (int i = 0; i < 12; i++) slope[i] = back * v->g[i];
   if (J->want & GA_WANT_D && !holds) {
     J->D[held->own_A] += J->shift_v;
     J->D[held->own_At] += 1;

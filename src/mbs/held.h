@@ -33,12 +33,17 @@ double ga__held_acceleration(const ga__held_eval *v, const ga__eval *e, const ga
 /* f −= F g, with ψ where the row holds the gauge (holds 1) included in F; and what acts on s. */
 void ga__held_force(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds, double F,
                     double *f);
-/* The row of k, ρ' − rate or s', or its time derivative at vdot = 0. */
-void ga__held_row(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds, double rate,
-                  double *k, int order);
+/* What the row holds: ρ' = rate − back (ρ − place), so that ρ does not drift away from a place; back 0: it
+ * has none. */
+typedef struct ga__held_aim {
+  double rate, back, place;
+} ga__held_aim;
+/* The row of k, ρ' − rate + back (ρ − place) or s', or its time derivative at vdot = 0. */
+void ga__held_row(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds,
+                  const ga__held_aim *aim, double *k, int order);
 /* Derivatives of the row and of its forces; then, for ga__wants_forces(), those of F g and of s. */
 void ga__held_row_jacobian(const ga__held_eval *v, const ga__eval *e, const ga__held *held, int holds,
-                           const ga_jacobian *J);
+                           double back, const ga_jacobian *J);
 void ga__held_force_jacobian(const ga__held_eval *v, const ga__eval *e, const ga__held *held, double F,
                              const ga_jacobian *J);
 

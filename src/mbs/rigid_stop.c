@@ -2,11 +2,11 @@
  * state:
  *
  *   m = 0    free
- *   m = ±1   rests at the upper or lower limit: k = ρ' = 0, force −ψ g, as long as it pushes, m ψ >= 0
- *   m = ±4   in an impact, within a start only: k = ρ' + e r = 0 with the rate r before it, which is the
- * second state. The start moves velocities onto it by impulses: M (v⁺ − v⁻) = −Aᵀ μ, and likewise in all
- *            other constraints (Newton's law of impact)
- *   m = 2    not decided yet, before the first start
+ *   m = ±1   rests at the upper or lower limit: k = ρ' + β (ρ − limit) = 0, which stays there, force −ψ g, as
+ * long as it pushes, m ψ >= 0 m = ±4   in an impact, within a start only: k = ρ' + e r = 0 with the rate r
+ * before it, which is the second state. The start moves velocities onto it by impulses: M (v⁺ − v⁻) = −Aᵀ μ,
+ * and likewise in all other constraints (Newton's law of impact) m = 2    not decided yet, before the first
+ * start
  *
  * After an impact it is free, or rests if it would leave by no more than rest_speed: the infinitely many
  * bounces of a ball that comes to rest end there. */
@@ -19,6 +19,7 @@
 #include <math.h>
 
 enum { FREE = 0, UNDECIDED = 2, IMPACT = 4 };
+#define BACK 10.0    /* [1/s] β */
 #define TOUCHES 1e-9 /* [m] or [rad], and relative to the limit */
 
 typedef struct rigid_stop {
@@ -29,7 +30,7 @@ typedef struct rigid_stop {
 typedef struct stop_eval {
   ga__held_eval at;
   int mode;
-  double rate; /* that it holds */
+  ga__held_aim aim;
 } stop_eval;
 
 static const ga_rigid_stop_def *def_of(const ga__mbs_model *b, const ga__element *el)
@@ -93,7 +94,13 @@ static int mode_of(double x)
 static void eval_stop(stop_eval *v, const ga__eval *e, const ga__element *el, int curvature)
 {
   v->mode = mode_of(e->p->x[el->x]);
-  v->rate = v->mode == IMPACT || v->mode == -IMPACT ? e->p->x[el->x + 1] : 0;
+  const ga_rigid_stop_def *def = def_of(e->b, el);
+  v->aim = (ga__held_aim){0};
+  if (v->mode == IMPACT || v->mode == -IMPACT) v->aim.rate = e->p->x[el->x + 1];
+  if (v->mode == 1 || v->mode == -1) {
+    const double place = v->mode > 0 ? def->upper : def->lower;
+    if (isfinite(place)) v->aim.back = BACK, v->aim.place = place;
+  }
   ga__held_eval_at(&v->at, e, &((const rigid_stop *)el->data)->held, curvature);
 }
 
@@ -121,7 +128,7 @@ static int k(const ga__eval *e, const ga__element *el, double *out, int order)
   const rigid_stop *u = el->data;
   stop_eval v;
   eval_stop(&v, e, el, order == 1);
-  ga__held_row(&v.at, e, &u->held, holds(&v), v.rate, out, order);
+  ga__held_row(&v.at, e, &u->held, holds(&v), &v.aim, out, order);
   return 0;
 }
 
@@ -138,7 +145,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
   const rigid_stop *u = el->data;
   stop_eval v;
   eval_stop(&v, e, el, (J->want & GA_WANT_Q) != 0);
-  ga__held_row_jacobian(&v.at, e, &u->held, holds(&v), J);
+  ga__held_row_jacobian(&v.at, e, &u->held, holds(&v), v.aim.back, J);
   if (!ga__wants_forces(J)) return 0;
   ga__held_force_jacobian(&v.at, e, &u->held, force_of(&v, e, u), J);
   for (int i = 0; i < 2 && J->want & GA_WANT_D; i++) J->D[u->x_x[i]] += 1;
@@ -216,7 +223,8 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
     x[0] = FREE;
     return v.mode * e->p->psi[u->held.psi] < 0;
   }
-  x[0] = fabs(v.rate) <= def->rest_speed ? v.mode / IMPACT : FREE; /* the impact is over */
+  *excess = INFINITY; /* before all others: accelerations within an impact mean nothing */
+  x[0] = fabs(v.aim.rate) <= def->rest_speed ? v.mode / IMPACT : FREE; /* the impact is over */
   x[1] = 0;
   return 2;
 }
