@@ -25,12 +25,15 @@ typedef union any_def {
   ga_spring_def spring;
   ga_actuator_def actuator;
   ga_friction_def friction;
+  ga_dry_friction_def dry_friction;
   ga_bushing_def bushing;
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
   ga_road_def road;
   ga_tyre_def tyre;
+  ga_stop_def stop;
+  ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
   ga_signal_def signal;
   ga_guess_def guess;
@@ -206,6 +209,12 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->friction.b = "ground";
     def->friction.speed = 0.1;
     break;
+  case GA__PART_DRY_FRICTION:
+    def->dry_friction = ga_dry_friction_defaults();
+    def->dry_friction.a = "arm";
+    def->dry_friction.b = "ground";
+    def->dry_friction.level.expression = "2 + sin(t)";
+    break;
   case GA__PART_BUSHING:
     def->bushing = ga_bushing_defaults();
     def->bushing.a = "arm";
@@ -221,6 +230,20 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->contact.plane = "ground";
     def->contact.point = "arm";
     def->contact.stiffness = 1e4;
+    break;
+  case GA__PART_STOP:
+    def->stop = ga_stop_defaults();
+    def->stop.coordinate = "hinge.angle";
+    def->stop.other = "pin.angle";
+    def->stop.ratio = 2;
+    def->stop.lower = -1;
+    def->stop.upper = 1;
+    def->stop.stiffness = 1e4;
+    break;
+  case GA__PART_RIGID_STOP:
+    def->rigid_stop = ga_rigid_stop_defaults();
+    def->rigid_stop.coordinate = "hinge.angle";
+    def->rigid_stop.lower = -1;
     break;
   case GA__PART_SENSOR:
     def->sensor = ga_sensor_defaults();
@@ -288,12 +311,18 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_actuator(m, &def->actuator);
   case GA__PART_FRICTION:
     return ga_machine_add_friction(m, &def->friction);
+  case GA__PART_DRY_FRICTION:
+    return ga_machine_add_dry_friction(m, &def->dry_friction);
   case GA__PART_BUSHING:
     return ga_machine_add_bushing(m, &def->bushing);
   case GA__PART_FORCE:
     return ga_machine_add_force(m, &def->force);
   case GA__PART_CONTACT:
     return ga_machine_add_contact(m, &def->contact);
+  case GA__PART_STOP:
+    return ga_machine_add_stop(m, &def->stop);
+  case GA__PART_RIGID_STOP:
+    return ga_machine_add_rigid_stop(m, &def->rigid_stop);
   case GA__PART_SENSOR:
     return ga_machine_add_sensor(m, &def->sensor);
   case GA__PART_SIGNAL:

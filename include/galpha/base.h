@@ -125,6 +125,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_PHI_DEPENDS_ON_TIME, "a constraint depends on time although the system says it does not")      \
   X(GA_REASON_NEAREST_NOT_FOUND, "the positions nearest to given ones are not found")                        \
   X(GA_REASON_RESTARTS_PILE_UP, "restarts of an event accumulate")                                           \
+  X(GA_REASON_STARTS_BEYOND_STOP, "a coordinate starts beyond its rigid stop")                               \
+  X(GA_REASON_SWITCHES_CYCLE, "no modes of switches are found that agree with the motion")                   \
   /* linearisation */                                                                                        \
   X(GA_REASON_FORCES_MISS_MULTIPLIERS, "forces do not contain those of all multipliers")                     \
   X(GA_REASON_SINGULAR_POSITION, "constraints are dependent at a position, but not nearby")                  \

@@ -177,6 +177,23 @@ typedef int (*ga_sides_fn)(void *user, const ga_point *p, int *side);
 /* Name of what jumps at an edge, for messages: "spring 'stop'". */
 typedef void (*ga_side_name_fn)(void *user, int index, char *text, size_t size);
 
+/* Switches: parts with several modes, such as friction that sticks or slides. A mode is a number among the
+ * states x, constant while no switch is passed (xdot = 0 there), on which the equations depend. The last
+ * n_switches of the sides say which mode each switch should have; where a step changes that, it always ends
+ * there, and the start behind it asks for the modes. */
+typedef enum ga_switch_when {
+  GA_SWITCH_GIVEN =
+      0, /* before a start from given values: velocities decide. Only t, q, v and x of p are valid */
+  GA_SWITCH_PASSED, /* the same behind an edge or a break, where velocities are continuous */
+  GA_SWITCH_STARTED /* after a start with the modes in x: do accelerations and multipliers agree with them? */
+} ga_switch_when;
+/* Changes modes in x[n_x], a copy of p->x. shared[n_psi]: after a start, 1: this multiplier is not unique,
+ * since the constraint follows from others; NULL: all are unique, or not known yet. Returns 1: a mode has
+ * changed, and a start is made with it; 2: the same, and velocities jump: before a start, in it; after one,
+ * the next start begins with its velocities; 0: no mode has changed; < 0: give up. */
+typedef int (*ga_switch_fn)(void *user, const ga_point *p, ga_switch_when when, const unsigned char *shared,
+                            double *x);
+
 /* Name of equation `index` of a block into text (size bytes, its end included), for messages. */
 typedef void (*ga_name_fn)(void *user, ga_equation_block block, int index, char *text, size_t size);
 
@@ -226,8 +243,10 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   int n_sides;               /* edges at which the equations jump, or have a kink, with the motion */
   ga_sides_fn sides;         /* needed if n_sides > 0 */
   ga_side_name_fn side_name; /* NULL: "edge 0", ... */
-  ga_name_fn name;           /* NULL: "dynamics 3", "lambda 0", ... */
-  int rheonomic;             /* 1: Φ depends on t; used only if phi_dot is NULL */
+  int n_switches;        /* the last of the sides; simulators and followers pass them, steps alone do not */
+  ga_switch_fn switches; /* needed if n_switches > 0 */
+  ga_name_fn name;       /* NULL: "dynamics 3", "lambda 0", ... */
+  int rheonomic;         /* 1: Φ depends on t; used only if phi_dot is NULL */
 
   /* Entries (pattern_row[e], pattern_col[e]) of the matrix of residuals by unknowns that can be non-zero in
    * D, Q or G, each once; the core adds the diagonals of X and Y. The rows of LAMBDA must hold B and D_q(B v

@@ -377,6 +377,18 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
 } ga_friction_def;
 
+/* Dry friction that sticks and slides, on a coordinate or along a line: sliding, the force is level against
+ * the motion; sticking, the coordinate is held by any force up to stiction · level. Simulators and followers
+ * (core.h) switch between both; single steps of a stepper keep the mode of their start. It adds a
+ * nonholonomic constraint, a state (its mode: 0 sticks, 1 and −1 slides) and a coordinate of its own. */
+typedef struct ga_dry_friction_def { /* start from ga_dry_friction_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  ga_input level;  /* [N] or [N m] while it slides; values below 0 count as 0 */
+  double stiction; /* [-] >= 1, default 1: largest force that holds it, over level */
+} ga_dry_friction_def;
+
 /* On δ = (d in a's axes, angles of b about a's x, y, z) and its rate: the force against growing δ is
  * preload + K δ + C δ'. The angle about axis i is 2 atan2(q_i, q_0) of the relative rotation's quaternion, in
  * (−π, π]: if b turns about one axis only, it is the angle of that turn, and the others are 0. Between planar
@@ -413,18 +425,68 @@ typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   double speed;              /* [m/s] > 0 where mu > 0, no default */
 } ga_contact_def;
 
+/* Elastic stops of a coordinate, of the distance of two frames, or of their distance along an axis of a; with
+ * `other` of the sum coordinate + ratio · other, counted from its value at the start: the play of a gear,
+ * whose ratio has the sign of GA_JOINT_GEAR. l is free between lower and upper. Beyond, with depth δ > 0, the
+ * force against growing δ is E (1 + dissipation δ') + damping δ', never negative, E = stiffness δ
+ * (δ/depth)^(exponent − 1) + force(δ). */
+typedef enum ga_stop_direction {
+  GA_STOP_LINE = 0, /* the distance of a and b */
+  GA_STOP_X,        /* of b's origin from a's along x of a; positive and negative */
+  GA_STOP_Y,
+  GA_STOP_Z
+} ga_stop_direction;
+
+typedef struct ga_stop_def { /* start from ga_stop_defaults() */
+  const char *name;
+  const char *a, *b;
+  ga_stop_direction direction; /* of a and b */
+  const char *coordinate;
+  const char *other;  /* a second coordinate; NULL (default): none */
+  double ratio;       /* of the second coordinate, not 0, no default */
+  double lower;       /* [m] or [rad] −infinity (default): none */
+  double upper;       /* [m] or [rad] > lower; infinity (default): none */
+  double stiffness;   /* [N/m] or [N m/rad] >= 0; > 0 unless `force` is given */
+  double exponent;    /* >= 1; default 1: linear */
+  double depth;       /* [m] or [rad] > 0 where exponent > 1: δ at which E is stiffness δ; no default */
+  double dissipation; /* [s/m] or [s/rad] >= 0 */
+  double damping;     /* [N s/m] or [N m s/rad] >= 0; with it the force jumps where contact begins */
+  const ga_function *force; /* of δ, borrowed; NULL: none */
+} ga_stop_def;
+
+/* Rigid stops of a coordinate, or of the distance of two frames. At a limit the rate r becomes −restitution ·
+ * r by an impulse, which all bodies and constraints share; a rate of at most rest_speed behind it counts as
+ * none, and the coordinate then rests there until the stop would have to pull. Simulators and followers pass
+ * impacts; single steps of a stepper do not. Adds a nonholonomic constraint, two states and a coordinate of
+ * its own. */
+typedef struct ga_rigid_stop_def { /* start from ga_rigid_stop_defaults() */
+  const char *name;
+  const char *a, *b;
+  const char *coordinate;
+  double lower;       /* [m] or [rad] −infinity (default): none */
+  double upper;       /* [m] or [rad] > lower; infinity (default): none */
+  double restitution; /* [-] 0 (default) to 1 */
+  double rest_speed;  /* [m/s] or [rad/s] > 0; default 1e-3 */
+} ga_rigid_stop_def;
+
 GA_API ga_spring_def ga_spring_defaults(void);
 GA_API ga_actuator_def ga_actuator_defaults(void);
 GA_API ga_friction_def ga_friction_defaults(void);
+GA_API ga_dry_friction_def ga_dry_friction_defaults(void);
 GA_API ga_bushing_def ga_bushing_defaults(void);
 GA_API ga_force_def ga_force_defaults(void);
 GA_API ga_contact_def ga_contact_defaults(void);
+GA_API ga_stop_def ga_stop_defaults(void);
+GA_API ga_rigid_stop_def ga_rigid_stop_defaults(void);
 GA_API ga_status ga_machine_add_spring(ga_machine *m, const ga_spring_def *def);
 GA_API ga_status ga_machine_add_actuator(ga_machine *m, const ga_actuator_def *def);
 GA_API ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def);
+GA_API ga_status ga_machine_add_dry_friction(ga_machine *m, const ga_dry_friction_def *def);
 GA_API ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def);
 GA_API ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def);
 GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def);
+GA_API ga_status ga_machine_add_stop(ga_machine *m, const ga_stop_def *def);
+GA_API ga_status ga_machine_add_rigid_stop(ga_machine *m, const ga_rigid_stop_def *def);
 
 /* ---- Roads and tyres ----------------------------------------------------------------------------------- */
 
@@ -841,10 +903,13 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   drives, gears, racks force (on the first coordinate)
  *   springs, actuators   length (or coordinate), rate, force, with the sign of their definition
  *   friction             force (positive: makes the coordinate grow)
+ *   dry friction         the same; sticks, 1 while it holds, else 0
  *   contacts             normal (positive: pushes)
  *   rolling              normal (positive: pushes), px py pz, where it touches, fx fy fz on the body, ground
  *                        axes, tangential, the size of that along the plane. Knife edges: fx fy fz, and
  *                        tangential, positive along y
+ *   rigid stops          force (of rest, not of impacts), rests, 1 while it rests at a limit, else 0
+ *   stops                force (positive: makes the coordinate or the distance grow), depth (0: free)
  *   constraints          force, error: see ga_constraint_def
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
  *   tyres                fx fy fz slip slip_angle camber x y z penetration: see ga_tyre_def

@@ -139,6 +139,11 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_RESTARTS_PILE_UP] =
         {"it restarts again after {0.3}, less than h_min = {1.3}: its restarts accumulate",
          ". Let on_event stop the simulation, or go on with another model, before that"},
+    [GA_REASON_STARTS_BEYOND_STOP] = {"it starts at {0}, which is not between its limits {1} and {2}", NULL},
+    [GA_REASON_SWITCHES_CYCLE] =
+        {"t = {t}: no set of sticking and sliding parts agrees with the forces; {0.0} "
+         "sets were tried",
+         NULL},
 
     /* linearisation */
     [GA_REASON_FORCES_MISS_MULTIPLIERS] =

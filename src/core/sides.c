@@ -104,7 +104,7 @@ static int renew_outputs(ga__sides *s)
 /* Index of the first side that differs; −1: none. */
 static int first_difference(const ga__sides *s, const int *a, const int *b)
 {
-  for (int i = 0; i < s->sys->def.n_sides; i++)
+  for (int i = s->first; i < s->sys->def.n_sides; i++)
     if (a[i] != b[i]) return i;
   return -1;
 }
@@ -216,6 +216,12 @@ static int bisect_edge(ga__sides *s, ga_stepper *st, int halvings, double *a, do
   return 1;
 }
 
+/* Switches always matter: equations change by them alone. */
+static int is_switch(const ga__sides *s, int which)
+{
+  return which >= s->sys->def.n_sides - s->sys->def.n_switches;
+}
+
 /* Adds the position s within the step, from 0 to 1, of a turning point, unless it is close to a known one. */
 static void add_turn(double *turn, int *n, double s)
 {
@@ -242,6 +248,16 @@ static void find_turned_edge(ga__sides *s, ga_stepper *st, double *t, int *which
   }
   for (int i = 0; i < s->sys->nv; i++)
     if (before->v[i] * now->v[i] < 0.0) add_turn(turn, &found, before->v[i] / (before->v[i] - now->v[i]));
+  const int switches =
+      s->sys->def.n_switches > 0; /* they depend on multipliers, and on signs of velocities */
+  for (int i = 0; switches && i < s->sys->size[GA_BLOCK_PSI]; i++) {
+    const double first = 4.0 * f->psi[i] - 3.0 * before->psi[i] - now->psi[i];
+    const double last = 3.0 * now->psi[i] + before->psi[i] - 4.0 * f->psi[i];
+    if (first * last < 0.0) add_turn(turn, &found, first / (first - last));
+  }
+  for (int i = 0; switches && i < s->sys->nv; i++)
+    if (before->vdot[i] * now->vdot[i] < 0.0)
+      add_turn(turn, &found, before->vdot[i] / (before->vdot[i] - now->vdot[i]));
   for (int i = 0; i < found; i++) {
     int other = -1;
     if (!sides_at(s, st, begin + turn[i] * h, &other) || other < 0 || begin + turn[i] * h >= *t) continue;
@@ -264,6 +280,10 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
     if (which < 0) return GA_OK;
     double a = begin, b = end;
     if (!bisect_edge(s, st, COARSE, &a, &b, &which)) return GA_OK;
+    if (is_switch(s, which)) {
+      if (bisect_edge(s, st, FINE - COARSE, &a, &b, &which)) *out = (ga__edge_met){a, b, which};
+      return GA_OK;
+    }
     ga_status status = jump_matters(s, st, a, b, &matters);
     if (!status && matters && bisect_edge(s, st, FINE - COARSE, &a, &b, &which))
       status = jump_matters(s, st, a, b, &matters);

@@ -10,6 +10,7 @@ typedef struct ga__sides {
   double atol_v, rtol_v, atol_x,
       rtol_x;                   /* tolerances; jumps that change less than a part of these do not matter */
   int *begin, *end, *at, *from; /* [n_sides] at a step's beginning and end, and in between */
+  int first;                    /* sides before this one are not compared */
   double t_begin, t_end;        /* [s] times of begin and end; NaN: not known */
   ga__state state;              /* q, v, vdot, lambda, psi, x, xdot, y and scalar[GA__T] of it */
   double *block, *y_new, *off, *off_behind, *off_left, *off_right;

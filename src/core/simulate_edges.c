@@ -43,7 +43,9 @@ ga_status ga__sim_aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga
   ga__edge_met met = {INFINITY, INFINITY, -1};
   double time = INFINITY;
   *again = 0.0;
-  if (st->sys->def.n_sides == 0 || sim->edge_pause > 0.0 || aim->n >= GA__MOST_AIMS) return GA_OK;
+  const int paused = sim->edge_pause > 0.0, n_switches = st->sys->def.n_switches;
+  if (st->sys->def.n_sides == 0 || (paused && n_switches == 0) || aim->n >= GA__MOST_AIMS) return GA_OK;
+  sim->sides.first = paused ? st->sys->def.n_sides - n_switches : 0; /* switches are never passed over */
   if (stepped) {
     const int which = ga__sides_gap(&sim->sides, st, h, &time);
     if (which < 0 && aim->n == 0) return GA_OK;
@@ -113,8 +115,8 @@ static ga_status start_behind_edge(ga_simulator *sim)
     sim->behind_edge = 1;
     const ga_status status = ga__sim_restart(sim, t, cut);
     sim->behind_edge = 0;
-    if (status || !known || !ga__sides_left(&sim->sides, sim->st) || i == GA__MOST_FURTHER || gap > most ||
-        t + gap >= ga__sim_stop_time(sim))
+    if (status || !known || sim->st->switched || !ga__sides_left(&sim->sides, sim->st) ||
+        i == GA__MOST_FURTHER || gap > most || t + gap >= ga__sim_stop_time(sim))
       return status;
     ga__sim_restore_backup(sim);
     ga__step_over_gap(sim->st, gap);
@@ -138,6 +140,7 @@ ga_status ga__sim_pass_edge(ga_simulator *sim, int *moved, int *restarted)
   const ga_status status = start_behind_edge(sim);
   sim->edge_brief = sim->opts.error == GA_PER_STEP ? BRIEF * sim->edge_h : 0.0;
   if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  if (status && sim->st->sys->def.n_switches > 0) return status; /* modes would be wrong from here on */
   *restarted = 1;
   if (status) sim->h_next = h_next, sim->edge_pause = PAUSE; /* steps over it may succeed, as before */
   return GA_OK;

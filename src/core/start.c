@@ -310,12 +310,11 @@ static ga_status try_redundant(ga_stepper *st, const ga_start_opts *opts, ga_sta
   return start_plainly(st, opts, r, &redundant, scratch);
 }
 
-ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
-                           const double *v0, const double *x0, const double *lambda_guess,
-                           const double *psi_guess, ga_start_report *report)
+/* A start with the modes of switches that are in x0. */
+static ga_status start_as_given(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
+                                const double *v0, const double *x0, const double *lambda_guess,
+                                const double *psi_guess, ga_start_report *report)
 {
-  if (!st) return GA_ERR_ARGUMENT;
-  if (!opts) return refuse_no_opts(st->ctx, __func__);
   ga_start_report unused, *r = report ? report : &unused;
   int doubtful = 1, foreseen = 0;
   const ga__scratch scratch = ga__stack_begin(&st->scratch);
@@ -341,6 +340,7 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (!status) status = ga__stack_check(st->ctx, &st->scratch);
   if (status) return ga__start_make_singular_fatal(st, status);
   st->has_state = st->red.valid = 1;
+  st->red.reported = 0;
   ga__state_show(st);
   if (st->again == GA__FIRST || st->again == GA__AFTER_EVENT) {
     ga__start_warn_moved(st, &r->position, "positions");
@@ -351,8 +351,62 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
       st->again == GA__FIRST ? 0 : st->stats.redundant; /* what was reported before is not reported again */
   st->stats.redundant = st->red.null.r;
   ga__start_report_relations(st, r);
-  ga__log_relations(st, t0, known);
+  if (!st->tries_modes) ga__log_relations(st, t0, known);
   return GA_OK;
+}
+
+/* Starts, and starts again with other modes of switches until they agree with its accelerations and
+ * multipliers: one switch may change at a time, each of them several times. */
+static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
+                                const double *v0, const double *x0, const double *lambda_guess,
+                                const double *psi_guess, ga_start_report *report)
+{
+  const ga_system_def *def = &st->sys->def;
+  const int first = st->again == GA__FIRST || st->again == GA__AFTER_EVENT, most = 8 + 4 * def->n_switches;
+  const ga_point given = {t0,           q0,        v0, st->now.vdot, st->now.lambda, st->now.psi,
+                          st->switch_x, st->now.y, 0,  NULL};
+  const int known = st->again == GA__FIRST ? 0 : st->stats.redundant;
+  ga_start_opts o = *opts;
+  memcpy(st->switch_x, x0, (size_t)st->sys->size[GA_BLOCK_X] * sizeof(double));
+  int code = def->switches(def->user, &given, first ? GA_SWITCH_GIVEN : GA_SWITCH_PASSED, NULL, st->switch_x);
+  st->switched = code > 0;
+  for (int i = 0; code >= 0 && i < most; i++) {
+    if (code == 2) o.max_change = HUGE_VAL;
+    st->tries_modes = 1; /* relations of modes that are given up again are not logged */
+    const ga_status status =
+        start_as_given(st, &o, t0, q0, v0, st->switch_x, lambda_guess, psi_guess, report);
+    st->tries_modes = 0;
+    if (status) return status;
+    const ga_point here = ga__state_point(&st->now);
+    const ga_redundancy *red = ga_stepper_redundancy(st);
+    code = def->switches(def->user, &here, GA_SWITCH_STARTED, red ? red->psi_shared : NULL, st->switch_x);
+    st->switched |= code > 0;
+    if (code == 2) {
+      memcpy(st->switch_v, st->now.v, (size_t)st->sys->nv * sizeof(double));
+      v0 = st->switch_v;
+    }
+    if (code != 0) continue;
+    ga__log_relations(st, t0, known);
+    return GA_OK;
+  }
+  st->has_state = 0;
+  if (code < 0)
+    return ga__refuse(
+        st->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
+        &(ga__facts){.at = &(ga__fact_time){t0, NAN, -1, -1}, .callback = "switches", .code = code});
+  return ga__refuse(st->ctx, GA_ERR_INCONSISTENT, GA_REASON_SWITCHES_CYCLE,
+                    &(ga__facts){.at = &(ga__fact_time){t0, NAN, -1, -1}, GA__NUMBERS({most, NULL})});
+}
+
+ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
+                           const double *v0, const double *x0, const double *lambda_guess,
+                           const double *psi_guess, ga_start_report *report)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!opts) return refuse_no_opts(st->ctx, __func__);
+  if (st->sys->def.n_switches == 0 || !q0 || !v0 || !x0)
+    return start_as_given(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
+  return start_switched(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
 }
 
 void ga__start_again(ga_stepper *st, ga__again again)

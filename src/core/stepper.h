@@ -92,6 +92,10 @@ struct ga_stepper {
   double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   double *offset;                          /* [n_lambda] h² B r */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
+  int switched;     /* 1: the last start has changed modes of switches */
+  double *switch_v; /* [nv] velocities behind an impact */
+  int tries_modes;  /* 1: modes of switches may change after this start */
+  double *switch_x; /* [n_x] states with the modes of switches that are tried */
   ga__again again;
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
   int meets_samples;   /* 1: a simulator or follower calls ga_system_def.sample */

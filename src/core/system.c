@@ -63,6 +63,10 @@ static ga_status check_sizes(ga_context *ctx, const ga_system_def *def)
                                      .field = name[i],
                                      .expected = "within its range",
                                      GA__NUMBERS({size[i], NULL}, {0, NULL}, {INT_MAX / 16, NULL})});
+  if (def->n_switches < 0 || def->n_switches > def->n_sides)
+    return ga__refuse_number(ctx, "system", "n_switches", def->n_switches, "0 to n_sides");
+  if ((def->n_switches > 0) != (def->switches != NULL))
+    return ga__refuse_missing(ctx, "system", "n_switches", def->n_switches, "switches");
   if ((def->n_sides > 0) != (def->sides != NULL))
     return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_COUNT_MISMATCH,
                       &(ga__facts){.kind = "system",

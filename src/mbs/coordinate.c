@@ -93,6 +93,7 @@ int ga__node_is_angle(const ga__mbs_model *b, const ga__node *node)
   const ga__part *part = &b->m->part[node->part];
   const int *rotational = ga__part_member(part, "rotational", NULL);
   if (rotational) return *rotational != 0;
+  if (node->angle) return 1;
   const ga__joint *joint = ga__joint_of(b, node->part);
   for (int i = 0; joint && i < joint->n_coordinates; i++) {
     const int gauge = joint->coordinate[i].scalar_gauge;

@@ -27,13 +27,46 @@ ga_status ga__edges_list(ga_context *ctx, ga__mbs_model *b)
   }
   for (int i = 0; !status && i < b->element.n; i++) {
     const ga__element *el = ga__element_at(b, i);
-    if (el->type->has_edges && el->type->has_edges(b, el)) status = add(ctx, b, (ga__edge){-1, el->part, -1});
+    if (el->type->has_edges && !el->type->switch_mode && el->type->has_edges(b, el))
+      status = add(ctx, b, (ga__edge){-1, el->part, -1});
   }
   for (int i = 0; !status && i < b->probe.n; i++) {
     const ga__probe *probe = GA__AT(b->probe, ga__probe, i);
     if (ga__probe_has_edges(probe)) status = add(ctx, b, (ga__edge){-1, probe->part, i});
   }
+  const int before = b->edge.n;
+  for (int i = 0; !status && i < b->element.n; i++) /* last of all */
+    if (ga__element_at(b, i)->type->switch_mode)
+      status = add(ctx, b, (ga__edge){-1, ga__element_at(b, i)->part, -1});
+  b->n_switches = b->edge.n - before;
   return status;
+}
+
+int ga__machine_switches(void *user, const ga_point *p, ga_switch_when when, const unsigned char *shared,
+                         double *x)
+{
+  enum { MOST_STATES = 2 };
+  const ga__eval e = ga__eval_at(user, p, 1, 1);
+  const ga__element *worst = NULL;
+  double most = 0, keep[MOST_STATES] = {0};
+  int changed = 0;
+  for (int i = e.b->edge.n - e.b->n_switches; i < e.b->edge.n; i++) {
+    const ga__element *el = ga__element_of(e.b, GA__AT(e.b->edge, ga__edge, i)->part);
+    double other[MOST_STATES], excess = 0;
+    memcpy(other, x + el->x, (size_t)el->n_x * sizeof *x);
+    const int code = el->type->switch_mode(&e, el, when, shared, other, &excess);
+    if (code < 0) return code;
+    if (code == 0) continue;
+    if (when != GA_SWITCH_STARTED) {
+      memcpy(x + el->x, other, (size_t)el->n_x * sizeof *x);
+      changed = code > changed ? code : changed;
+    } else if (!worst || excess > most) {
+      worst = el, most = excess, changed = code;
+      memcpy(keep, other, sizeof keep);
+    }
+  }
+  if (worst) memcpy(x + worst->x, keep, (size_t)worst->n_x * sizeof *x);
+  return changed;
 }
 
 /* ---- Sides ---- */

@@ -185,6 +185,7 @@ struct ga__element_type {
   /* What a meter has to integrate; work->element is set by the caller. Returns 0: nothing. NULL: everything
    * that `powers` computes. */
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
+  int impacts; /* 1: velocities may jump by it; what kinetic energy is lost then, it dissipates */
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
@@ -229,6 +230,10 @@ struct ga__element_type {
   int (*visit)(const ga__mbs_model *b, const ga__element *el, ga__visit_fn visit, void *user);
   int (*has_edges)(const ga__mbs_model *b, const ga__element *el);
   int (*side)(const ga__eval *e, const ga__element *el, unsigned *side); /* as ga_expr_side() */
+  /* As ga_switch_fn for one switch, whose side has_edges and side tell: returns 1 and the new mode in *x if
+   * it should have another one; *excess: how much it disagrees, the largest one changes first. */
+  int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when,
+                     const unsigned char *shared, double *x, double *excess);
   int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* Outputs and inputs that are functions of time alone (time_signal.c). */
@@ -325,6 +330,8 @@ extern const ga__element_type ga__bodies_type;                /* body.c */
 extern const ga__element_type ga__rows_type;                  /* constraint.c */
 extern const ga__element_type ga__joint_type, ga__drive_type; /* joint.c */
 extern const ga__element_type ga__law_element; /* law.c: springs, actuators, friction, bushings, contacts */
+extern const ga__element_type ga__dry_friction_type; /* dry_friction.c */
+extern const ga__element_type ga__rigid_stop_type;   /* rigid_stop.c */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__road_type, ga__tyre_type;     /* road.c, tyre.c */
 extern const ga__element_type ga__constraint_type;              /* expression.c */

@@ -745,6 +745,26 @@ static ga_status add_follower(ga_machine *m, ga__mbs_model *b, int index, int c)
   return GA_OK;
 }
 
+ga_status ga__add_sum(ga_machine *m, ga__mbs_model *b, int part, int gauge_a, int gauge_b, double ratio,
+                      int *gauge)
+{
+  int marker;
+  ga__row *row;
+  ga_status status = ga__node_add_scalar(m, b, part, &marker);
+  if (status) return status;
+  ga__node *node = GA__AT(b->node, ga__node, b->node.n - 1);
+  node->angle = ga__gauge_is_angle(b, gauge_a);
+  node->q0[0] = ga__gauge_initial(b, gauge_a) + ratio * ga__gauge_initial(b, gauge_b);
+  node->v0[0] = ga__gauge_initial_rate(b, gauge_a) + ratio * ga__gauge_initial_rate(b, gauge_b);
+  const ga__gauge sum = {.kind = GA__SCALAR, .a = marker, .b = 0};
+  *gauge = ga__add_gauge(m, b, &sum);
+  if (*gauge < 0) return GA_ERR_MEMORY;
+  status = add_row(m, b, part, "sum of coordinates", &row);
+  if (!status) status = add_term(m, b, row, gauge_a, 1.0);
+  if (!status) status = add_term(m, b, row, gauge_b, ratio);
+  return status ? status : add_term(m, b, row, *gauge, -1.0);
+}
+
 ga_status ga__coordinate_gauge(ga_machine *m, ga__mbs_model *b, int index, int c, ga__coordinate_need need,
                                int *gauge)
 {

@@ -48,6 +48,9 @@ int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch);
 int ga__joint_holds_most(const ga__joint *joint);
 /* Given initial value of a joint's coordinate, or (rate 1) of its rate; NaN: not given. */
 double ga__joint_given(const ga_joint_def *def, const char *coordinate, int rate);
+/* Adds a scalar node that is the sum of coordinates a + ratio b, angles if a is one; *gauge: its own. */
+ga_status ga__add_sum(ga_machine *m, ga__mbs_model *b, int part, int gauge_a, int gauge_b, double ratio,
+                      int *gauge);
 /* Adds a row that holds one gauge at `constant`, and its rate at `rate`. */
 ga_status ga__hold_gauge(ga_machine *m, ga__mbs_model *b, int part, const char *label, int gauge,
                          double constant, double rate);

@@ -335,7 +335,7 @@ static int n_signals(const ga__mbs_model *b, int part)
   const ga__law_type *type = type_of(b, part);
   const ga__element *el = ga__element_of(b, part);
   if (type->line) return 3;
-  if (type->force_name) return 1;
+  if (type->force_name) return type->depth ? 2 : 1;
   return el ? ((const ga__law *)el->data)->n : type->count(b->m->part[part].def);
 }
 
@@ -352,7 +352,9 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
     if (law) out->probe.gauge = law->gauge[0];
     return;
   }
-  if (type->force_name)
+  if (type->depth && i == 1)
+    ga__signal_set(out, "depth", ga__motion_unit(angle, GA_UNIT_VALUE), GA__PROBE_ELEMENT, 1);
+  else if (type->force_name)
     ga__signal_set(out, type->force_name, ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
   else
     ga__signal_set_reaction(out, i, GA__PROBE_ELEMENT);
@@ -375,7 +377,10 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   law_gauges v;
   ga__law_eval at;
   const int status = eval_law(&v, &at, e, law, 0);
-  *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
+  if (law->type->depth && i == 1)
+    *out = law->type->depth(e->b, law, at.rho[0]);
+  else
+    *out = law->type->sign < 0 ? -at.F[i] : at.F[i];
   return status;
 }
 
@@ -398,12 +403,23 @@ static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, i
   return n;
 }
 
+/* Makes the force the depth of a law with one gauge: its slope is that of |ρ| beyond the limit. */
+static void take_depth(const ga__mbs_model *b, const ga__law *law, ga__law_eval *at)
+{
+  const double depth = law->type->depth(b, law, at->rho[0]);
+  const int grows = law->type->depth(b, law, at->rho[0] + depth) > depth;
+  at->by_rho[0] = depth > 0 ? (grows ? 1 : -1) : 0;
+  at->by_rate[0] = 0;
+  at->by_y = NULL;
+}
+
 /* by q: Σ_j ∂F/∂ρ_j g_j + ∂F/∂ρ_j' K_jᵀ w;  by v: Σ_j ∂F/∂ρ_j' g_j */
 static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
                         double *d, double *dq)
 {
   const ga__law *law = el->data;
-  const double sign = law->type->sign < 0 ? -1.0 : 1.0;
+  const int depth = law->type->depth && i == 1;
+  const double sign = law->type->sign < 0 && !depth ? -1.0 : 1.0;
   law_gauges v;
   ga__law_eval at;
   double by_q[12], by_w[12];
@@ -411,7 +427,8 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
   const int n_y = outputs_of(law, &y), status = eval_law(&v, &at, e, law, 1);
   (void)shift_vdot;
   if (status) return status;
-  slope_of(by_q, by_w, &v, &at, law->n, i);
+  if (depth) take_depth(e->b, law, &at);
+  slope_of(by_q, by_w, &v, &at, law->n, depth ? 0 : i);
   for (int side = 0; side < 2; side++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, v.node[side]);
     for (int c = 0; v.node[side] > 0 && c < 6; c++) {

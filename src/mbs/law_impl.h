@@ -78,11 +78,21 @@ struct ga__law_type {
   int (*count)(const void *def);         /* number of its forces, where they have no name of their own */
   const char *force_name; /* of the first gauge's force; NULL: forces of all gauges, fx, fy, ... */
   double sign;            /* of the force as a signal; 1: opposing an increase of ρ */
+  double (*depth)(const ga__mbs_model *b, const ga__law *law, double rho); /* a second signal; NULL: none */
   /* Shape number i; returns 0: no more. */
   int (*shape)(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out);
 };
 
 const ga__law_type *ga__law_type_of(ga__part_kind kind); /* law_kinds.c */
+extern const ga__law_type ga__stop_law;                  /* stop.c */
+
+/* The definition of a law's part. */
+#define GA__LAW_DEF(type, model, law) ((const type *)(model)->m->part[(law)->part].def)
+/* Adds φ(x) to sum and, where slope is not NULL, φ'(x) to slope. φ may be NULL. */
+int ga__law_add_function(const ga__eval *e, const ga__law *law, const char *field, const ga_function *f,
+                         double x, double *sum, double *slope);
+/* ∫ φ from 0 to x. */
+int ga__law_integral(const ga_function *f, double x, double *out);
 
 /* Value and rate of a gauge. */
 void ga__gauge_rate(const ga__mbs_model *b, const ga__gauge *gauge, const ga__kin *kin, double *rho,

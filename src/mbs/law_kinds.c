@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define DEF(type, model, law) ((const type *)(model)->m->part[(law)->part].def)
+#define DEF GA__LAW_DEF
 
 /* ---- What the laws of one gauge share ---- */
 
@@ -17,9 +17,8 @@ static ga_status resolve_line(ga_machine *m, ga__mbs_model *b, ga__law *law, con
   return ga__resolve_line(m, b, &m->part[law->part], a, b_frame, coordinate, &law->gauge[0]);
 }
 
-/* Adds φ(x) to sum and, where slope is not NULL, φ'(x) to slope. φ may be NULL. */
-static int add_function(const ga__eval *e, const ga__law *law, const char *field, const ga_function *f,
-                        double x, double *sum, double *slope)
+int ga__law_add_function(const ga__eval *e, const ga__law *law, const char *field, const ga_function *f,
+                         double x, double *sum, double *slope)
 {
   double out[2] = {0, 0};
   ga_fault fault;
@@ -94,9 +93,9 @@ static int add_piece(const ga_function *f, double a, double b, double tol, doubl
   return 0;
 }
 
-/* ∫ φ from 0 to x. Without a closed form, as for tables, it is integrated piecewise between kinks, which
- * Gauss points could miss. */
-static int integral(const ga_function *f, double x, double *out)
+/* Without a closed form, as for tables, it is integrated piecewise between kinks, which Gauss points could
+ * miss. */
+int ga__law_integral(const ga_function *f, double x, double *out)
 {
   const double low = fmin(0, x), high = fmax(0, x);
   double total, sum = 0, from = low;
@@ -155,9 +154,11 @@ static int spring_force(const ga__eval *e, const ga__law *law, ga__law_eval *at,
   at->F[0] = def->preload + def->stiffness * stretch + def->damping * v;
   at->by_rho[0] = def->stiffness;
   at->by_rate[0] = def->damping;
-  int status = add_function(e, law, "force", def->force, stretch, &at->F[0], slopes ? &at->by_rho[0] : NULL);
+  int status =
+      ga__law_add_function(e, law, "force", def->force, stretch, &at->F[0], slopes ? &at->by_rho[0] : NULL);
   if (!status)
-    status = add_function(e, law, "damper", def->damper, v, &at->F[0], slopes ? &at->by_rate[0] : NULL);
+    status =
+        ga__law_add_function(e, law, "damper", def->damper, v, &at->F[0], slopes ? &at->by_rate[0] : NULL);
   if (status || !law->formula.expr) return status;
   double value, *slope = slopes ? e->work->slope : NULL;
   status = ga__formula_value(e, &law->formula, local, &value, slope);
@@ -177,13 +178,13 @@ static int spring_power(const ga__eval *e, const ga__law *law, const ga__law_eva
   const ga_spring_def *def = DEF(ga_spring_def, e->b, law);
   const double stretch = at->rho[0] - law->rest, v = at->rate[0], local[2] = {at->rho[0], v};
   double damper = 0, outside = 0, work = 0, origin;
-  int status = add_function(e, law, "damper", def->damper, v, &damper, NULL);
+  int status = ga__law_add_function(e, law, "damper", def->damper, v, &damper, NULL);
   if (!status && law->formula.expr) status = ga__formula_value(e, &law->formula, local, &outside, NULL);
   if (!status && def->force) {
     if (ga_function_eval(def->force, 0, 0, &origin, NULL))
-      status = add_function(e, law, "force", def->force, stretch, &outside, NULL);
+      status = ga__law_add_function(e, law, "force", def->force, stretch, &outside, NULL);
     else
-      status = integral(def->force, stretch, &work);
+      status = ga__law_integral(def->force, stretch, &work);
   }
   power->stored = (def->preload + 0.5 * def->stiffness * stretch) * stretch + work;
   power->lost = (def->damping * v + damper) * v;
@@ -676,5 +677,5 @@ const ga__law_type *ga__law_type_of(ga__part_kind kind)
                             .sign = -1,
                             .shape = contact_shape},
   };
-  return &type[kind];
+  return kind == GA__PART_STOP ? &ga__stop_law : &type[kind];
 }

@@ -77,8 +77,16 @@ static int accepts_impacts(const ga__mbs_model *b, const ga__row *row)
   return row->target && ga__prescribed_by(&b->m->part[row->part], &drive) && drive.accept_impact;
 }
 
+static int has_rigid_stops(const ga__mbs_model *b)
+{
+  for (int i = 0; i < b->element.n; i++)
+    if (ga__element_at(b, i)->type->impacts) return 1;
+  return 0;
+}
+
 static int any_accepts_impacts(const ga__mbs_model *b)
 {
+  if (has_rigid_stops(b)) return 1;
   for (int i = 0; i < b->row.n; i++)
     if (accepts_impacts(b, GA__AT(b->row, ga__row, i))) return 1;
   return 0;
@@ -113,14 +121,26 @@ static double kinetic_at(const ga_meter *meter, const ga_point *p)
   return now.kinetic;
 }
 
-double ga__impact_work(const ga_meter *meter, const ga_state *s)
+static double kinetic_change(const ga_meter *meter, const ga_state *s)
 {
-  if (!meter || !meter->started || !is_impact(meter, meter->t, s->t)) return 0.0;
   const ga_point after = ga__point_of(s);
   ga_point before = after;
   before.v = meter->v_before;
   const double energy = kinetic_at(meter, &before);
   return kinetic_at(meter, &after) - energy;
+}
+
+double ga__impact_work(const ga_meter *meter, const ga_state *s)
+{
+  if (!meter || !meter->started || !is_impact(meter, meter->t, s->t)) return 0.0;
+  return kinetic_change(meter, s);
+}
+
+/* Kinetic energy that impacts at rigid stops change; the drives' have been handled. */
+static double stop_work(const ga_meter *meter, const ga_state *s)
+{
+  if (!(s->t - meter->t <= IMPACT_TIME * fmax(1.0, fabs(s->t)))) return 0.0;
+  return kinetic_change(meter, s);
 }
 
 static void keep_velocities(ga_meter *meter, const ga_state *s)
@@ -321,6 +341,7 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
   meter->n_spin_limits = list_spin_limits(m->model, NULL);
   meter->spin_limit = ga__alloc(ctx, (size_t)meter->n_spin_limits, sizeof *meter->spin_limit);
+  meter->rigid_stops = has_rigid_stops(m->model);
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
@@ -476,6 +497,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   const int code = work_at(meter, &e, &lost, &in);
   if (code) return fail_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
+  if (meter->rigid_stops && !impact) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
   if (looks)
     count_turns(meter, &e, s->t, h), meter->moved = 0;

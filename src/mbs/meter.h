@@ -28,6 +28,7 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   int n_turns;                  /* counted angles */
   int watch;                    /* 1: they are evaluated in every step */
   int needs_kin;                /* 0: work terms need only q and v */
+  int rigid_stops;              /* 1: velocities may jump at rigid stops */
   int n_impact;                 /* length of v_before: nv if a drive accepts impacts, else 0 */
   double *v_before;             /* [n_impact] velocities at t */
 };

@@ -59,6 +59,7 @@ struct ga__mbs_model {
   ga__stage stage;
   ga_system *system;
   ga__list node, marker, gauge, row, slot, term, point3, axes, joint, y, formula, probe, edge;
+  int n_switches;        /* the last of the edges */
   ga__list carried;      /* frames on deformable parts (carried.c) */
   ga__pattern condensed; /* pattern of the system if there are such frames, else unused */
   struct ga__condensation

@@ -11,6 +11,7 @@ enum { GA__PX = 1, GA__PY = 2, GA__PZ = 4, GA__RX = 8, GA__RY = 16, GA__RZ = 32,
 typedef struct ga__node {    /* members for evaluation come first */
   int q, v;                  /* its first coordinate and velocity */
   int planar, scalar, rigid; /* one of them is 1; none: point or ground */
+  int angle;                 /* scalar: 1: an angle that no part or joint tells of */
   int vector;                /* 1: n coordinates of R^n, without a pose and without a twist */
   int xx, xx_full, rr;  /* rigid nodes: first entries of its tiles xx (all nine or the diagonal) and φφ */
   double mass, J[9];    /* [kg], [kg m²] about the origin, in body axes */

@@ -105,6 +105,12 @@ static const char *const constraint_about[] = {
     "holonomic if the expression has no velocities, else nonholonomic",
     "the expression has only positions and t", "the expression has velocities"};
 
+static const char *const stop_names[] = {
+    [GA_STOP_LINE] = "line", [GA_STOP_X] = "x", [GA_STOP_Y] = "y", [GA_STOP_Z] = "z"};
+static const char *const stop_about[] = {[GA_STOP_LINE] = "the distance of a and b",
+                                         [GA_STOP_X] = "the distance along x of a, with its sign",
+                                         [GA_STOP_Y] = "the distance along y of a, with its sign",
+                                         [GA_STOP_Z] = "the distance along z of a, with its sign"};
 static const char *const axes_names[] = {"ground", "body"};
 static const char *const axes_about[] = {"ground axes", "the frame's own axes"};
 
@@ -488,6 +494,19 @@ static const ga__field friction_fields[] = {
 };
 #undef DEF
 
+#define DEF ga_dry_friction_def
+static const ga__field dry_friction_fields[] = {
+    NAME,
+    END_FIELD(a),
+    END_FIELD(b),
+    COORDINATE_FIELD,
+    {ONE(level), .rule = GA__RULE_INPUT, .unit = "N", .unit_other = "N*m",
+     .about = "force against the motion while it slides; values below 0 count as 0"},
+    {ONE(stiction), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "largest force that holds it, as a multiple of level; >= 1"},
+};
+#undef DEF
+
 #define DEF ga_bushing_def
 static const ga__field bushing_fields[] = {
     NAME,
@@ -604,6 +623,57 @@ static const ga__field tyre_fields[] = {
     GA_MAGIC_LIST(MAGIC_FIELD)};
 #undef MAGIC_FIELD
 #undef SLIP_LAWS
+#undef DEF
+
+#define DEF ga_stop_def
+static const ga__field stop_fields[] = {
+    NAME,
+    END_FIELD(a),
+    END_FIELD(b),
+    {ONE(direction), .rule = GA__RULE_CHOICE, .note = "ga_stop_direction", NAMES_OF(stop_names),
+     .choices_about = stop_about, .about = "what is limited between a and b"},
+    COORDINATE_FIELD,
+    {ONE(other), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = COORDINATE,
+     .about =
+         "a second coordinate: coordinate + ratio · other is limited, counted from its value at the start, "
+         "as the play of a gear"},
+    {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "1", .about = "factor of `other`; not 0"},
+    {ONE(lower), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "below this the stop presses; `-inf`: no lower stop"},
+    {ONE(upper), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "above this the stop presses; `inf`: no upper stop"},
+    {ONE(stiffness), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N/m", .unit_other = "N*m/rad",
+     .about =
+         "at depth δ the elastic force is E = stiffness δ (δ/depth)^(exponent − 1) + force(δ), the whole "
+         "one E (1 + dissipation δ') + damping δ', never negative"},
+    {ONE(exponent), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "exponent of the force, >= 1; above 1 the stop becomes stiffer with depth"},
+    {ONE(depth), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .unit_other = "rad",
+     .about = "depth at which the force is stiffness δ; > 0 if exponent > 1"},
+    {ONE(dissipation), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s/m", .unit_other = "s/rad",
+     .about = "factor of δ' in proportion to the elastic force"},
+    {ONE(damping), .rule = GA__RULE_NOT_NEGATIVE, .unit = "N*s/m", .unit_other = "N*m*s/rad",
+     .about = "linear damping; with it the force jumps where contact begins"},
+    {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
+     .about = "additional elastic force, a function of the depth"},
+};
+#undef DEF
+
+#define DEF ga_rigid_stop_def
+static const ga__field rigid_stop_fields[] = {
+    NAME,
+    END_FIELD(a),
+    END_FIELD(b),
+    COORDINATE_FIELD,
+    {ONE(lower), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "lower limit; `-inf`: none"},
+    {ONE(upper), .rule = GA__RULE_LIMIT, .unit = "m", .unit_other = "rad",
+     .about = "upper limit; `inf`: none"},
+    {ONE(restitution), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "speed after an impact over that before it, 0 to 1"},
+    {ONE(rest_speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .unit_other = "rad/s",
+     .about = "speeds up to this after an impact count as none: it then rests at the limit"},
+};
 #undef DEF
 
 #define DEF ga_sensor_def
@@ -1004,6 +1074,15 @@ static ga_status check_friction(const part_checked *c, const void *def)
   return check_line(c, d->a, d->b, d->coordinate);
 }
 
+static ga_status check_dry_friction(const part_checked *c, const void *def)
+{
+  const ga_dry_friction_def *d = def;
+  if (d->level.value < 0 && !d->level.function && !d->level.expression)
+    return refuse_number(c, "level", d->level.value, NULL, ">= 0; a negative one would drive");
+  if (!(d->stiction >= 1)) return refuse_number(c, "stiction", d->stiction, NULL, ">= 1");
+  return check_line(c, d->a, d->b, d->coordinate);
+}
+
 static ga_status check_bushing(const part_checked *c, const void *def)
 {
   const ga_bushing_def *d = def;
@@ -1058,6 +1137,53 @@ static ga_status check_tyre(const part_checked *c, const void *def)
                            d->pdx1 + d->pdx2 * (load - 1) > 0 ? d->pdy2 : d->pdx2, NULL,
                            "so small that friction is positive from no load to twice the nominal one");
   return GA_OK;
+}
+
+static ga_status check_stop_ends(const part_checked *c, const ga_stop_def *d)
+{
+  if (d->other && !d->coordinate)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = "coordinate",
+                              .detail = "missing",
+                              .expected = "the name of " COORDINATE ", the first of two"});
+  if (d->other && !(d->ratio != 0))
+    return refuse_number(c, "ratio", d->ratio, NULL, "other than 0: the factor of `other`");
+  if (d->coordinate && d->direction != GA_STOP_LINE)
+    return refuse(
+        c, GA_REASON_LINE_AND_COORDINATE,
+        (ga__facts){.field = "direction", .name = stop_names[d->direction], .other = d->coordinate});
+  const ga_status status = check_line(c, d->a, d->b, d->coordinate);
+  return status || !d->other ? status : check_two(c, "coordinate", d->coordinate, "other", d->other);
+}
+
+static ga_status check_limits(const part_checked *c, double lower, double upper)
+{
+  if (isnan(lower)) return refuse_number(c, "lower", lower, NULL, "a number, or -infinity for none");
+  if (!(lower > -INFINITY) && !(upper < INFINITY))
+    return refuse_number(c, "upper", upper, NULL,
+                         "finite, unless lower is: a stop without limits never acts");
+  return upper > lower ? GA_OK : refuse_number(c, "upper", upper, NULL, "> lower");
+}
+
+static ga_status check_rigid_stop(const part_checked *c, const void *def)
+{
+  const ga_rigid_stop_def *d = def;
+  if (!(d->restitution <= 1)) return refuse_number(c, "restitution", d->restitution, NULL, "0 to 1");
+  const ga_status status = check_limits(c, d->lower, d->upper);
+  return status ? status : check_line(c, d->a, d->b, d->coordinate);
+}
+
+static ga_status check_stop(const part_checked *c, const void *def)
+{
+  const ga_stop_def *d = def;
+  const ga_status status = check_limits(c, d->lower, d->upper);
+  if (status) return status;
+  if (!(d->stiffness > 0) && !d->force)
+    return refuse_number(c, "stiffness", d->stiffness, NULL, "> 0, unless a function `force` is given");
+  if (!(d->exponent >= 1)) return refuse_number(c, "exponent", d->exponent, NULL, ">= 1");
+  if (d->exponent > 1 && !(d->depth > 0))
+    return refuse_number(c, "depth", d->depth, NULL, "> 0 with an exponent above 1");
+  return check_stop_ends(c, d);
 }
 
 static ga_status check_sensor(const part_checked *c, const void *def)
@@ -1190,6 +1316,11 @@ ga_friction_def ga_friction_defaults(void)
   return (ga_friction_def){.name = NULL};
 }
 
+ga_dry_friction_def ga_dry_friction_defaults(void)
+{
+  return (ga_dry_friction_def){.stiction = 1};
+}
+
 ga_bushing_def ga_bushing_defaults(void)
 {
   return (ga_bushing_def){.name = NULL};
@@ -1217,6 +1348,16 @@ ga_tyre_def ga_tyre_defaults(void)
 #undef MAGIC_DEFAULT
 }
 
+ga_stop_def ga_stop_defaults(void)
+{
+  return (ga_stop_def){.lower = -INFINITY, .upper = INFINITY, .exponent = 1};
+}
+
+ga_rigid_stop_def ga_rigid_stop_defaults(void)
+{
+  return (ga_rigid_stop_def){.lower = -INFINITY, .upper = INFINITY, .rest_speed = 1e-3};
+}
+
 ga_sensor_def ga_sensor_defaults(void)
 {
   return (ga_sensor_def){.from = "ground", .axes = "ground"};
@@ -1238,15 +1379,27 @@ typedef ga_status (*check_fn)(const part_checked *c, const void *def);
 
 /* Checks that involve several fields. */
 static const check_fn CHECKS[GA__N_PARTS + 1] = {
-    [GA__PART_RIGID] = check_rigid,       [GA__PART_PLANAR] = check_planar,
-    [GA__PART_POINT] = check_point,       [GA__PART_SCALAR] = check_scalar,
-    [GA__PART_BEAM] = check_beam,         [GA__PART_JOINT] = check_joint,
-    [GA__PART_CABLE] = check_cable,       [GA__PART_ROLLING] = check_rolling,
-    [GA__PART_MODAL] = check_modal,       [GA__PART_SPRING] = check_spring,
-    [GA__PART_ACTUATOR] = check_actuator, [GA__PART_FRICTION] = check_friction,
-    [GA__PART_BUSHING] = check_bushing,   [GA__PART_CONTACT] = check_contact,
-    [GA__PART_SENSOR] = check_sensor,     [GA__PART_BLOCK] = check_block,
-    [GA__PART_SLIDER] = check_slider,     [GA__PART_TYRE] = check_tyre,
+    [GA__PART_RIGID] = check_rigid,
+    [GA__PART_PLANAR] = check_planar,
+    [GA__PART_POINT] = check_point,
+    [GA__PART_SCALAR] = check_scalar,
+    [GA__PART_BEAM] = check_beam,
+    [GA__PART_JOINT] = check_joint,
+    [GA__PART_CABLE] = check_cable,
+    [GA__PART_ROLLING] = check_rolling,
+    [GA__PART_MODAL] = check_modal,
+    [GA__PART_SPRING] = check_spring,
+    [GA__PART_ACTUATOR] = check_actuator,
+    [GA__PART_FRICTION] = check_friction,
+    [GA__PART_BUSHING] = check_bushing,
+    [GA__PART_CONTACT] = check_contact,
+    [GA__PART_SENSOR] = check_sensor,
+    [GA__PART_BLOCK] = check_block,
+    [GA__PART_SLIDER] = check_slider,
+    [GA__PART_STOP] = check_stop,
+    [GA__PART_DRY_FRICTION] = check_dry_friction,
+    [GA__PART_RIGID_STOP] = check_rigid_stop,
+    [GA__PART_TYRE] = check_tyre,
 };
 
 #define KIND(what)                                                                                           \
@@ -1274,12 +1427,15 @@ KIND(constraint)
 KIND(spring)
 KIND(actuator)
 KIND(friction)
+KIND(dry_friction)
 KIND(bushing)
 KIND(force)
 KIND(line_load)
 KIND(contact)
 KIND(road)
 KIND(tyre)
+KIND(stop)
+KIND(rigid_stop)
 KIND(sensor)
 KIND(signal)
 KIND(guess)
@@ -1392,6 +1548,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                            .section = "forces",
                            .type = "friction",
                            .about = "smooth friction along a line or on a coordinate"},
+    [GA__PART_DRY_FRICTION] = {.text = "dry friction",
+                               KIND(dry_friction),
+                               .element = &ga__dry_friction_type,
+                               .section = "forces",
+                               .type = "dry_friction",
+                               .about = "dry friction along a line or on a coordinate, which sticks and "
+                                        "slides, with switches between both located in time"},
     [GA__PART_BUSHING] = {.text = "bushing",
                           KIND(bushing),
                           .element = &ga__law_element,
@@ -1427,6 +1590,20 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                        .element = &ga__tyre_type,
                        .section = "tyres",
                        .about = "a tyre on a wheel against a road: load, slip, camber; see vehicles.md"},
+    [GA__PART_STOP] = {.text = "stop",
+                       KIND(stop),
+                       .element = &ga__law_element,
+                       .section = "forces",
+                       .type = "stop",
+                       .about =
+                           "elastic stops of a coordinate, a distance or a sum of two coordinates: joint "
+                           "limits, bump stops, play of gears. They never pull"},
+    [GA__PART_RIGID_STOP] = {.text = "rigid stop",
+                             KIND(rigid_stop),
+                             .element = &ga__rigid_stop_type,
+                             .section = "forces",
+                             .type = "rigid_stop",
+                             .about = "rigid limits of a coordinate or distance, with impacts and rest"},
     [GA__PART_SENSOR] = {.text = "sensor",
                          KIND(sensor),
                          .element = &ga__sensor_type,

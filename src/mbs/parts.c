@@ -528,6 +528,11 @@ ga_status ga_machine_add_friction(ga_machine *m, const ga_friction_def *def)
   return add_part(m, GA__PART_FRICTION, def);
 }
 
+ga_status ga_machine_add_dry_friction(ga_machine *m, const ga_dry_friction_def *def)
+{
+  return add_part(m, GA__PART_DRY_FRICTION, def);
+}
+
 ga_status ga_machine_add_bushing(ga_machine *m, const ga_bushing_def *def)
 {
   return add_part(m, GA__PART_BUSHING, def);
@@ -541,6 +546,16 @@ ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def)
 ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def)
 {
   return add_part(m, GA__PART_CONTACT, def);
+}
+
+ga_status ga_machine_add_stop(ga_machine *m, const ga_stop_def *def)
+{
+  return add_part(m, GA__PART_STOP, def);
+}
+
+ga_status ga_machine_add_rigid_stop(ga_machine *m, const ga_rigid_stop_def *def)
+{
+  return add_part(m, GA__PART_RIGID_STOP, def);
 }
 
 ga_status ga_machine_add_sensor(ga_machine *m, const ga_sensor_def *def)

@@ -306,6 +306,8 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
   def.n_sides = b->edge.n;
   if (b->edge.n > 0) def.sides = ga__machine_sides, def.side_name = ga__machine_side_name;
+  def.n_switches = b->n_switches;
+  if (b->n_switches > 0) def.switches = ga__machine_switches;
   const ga__pattern *pattern = ga__system_pattern(b);
   def.n_pattern = pattern->n;
   def.pattern_row = pattern->row;

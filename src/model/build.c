@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-  MOST_ROUNDS = 20,       /* repetitions without refused parts */
-  MOST_TO_REPEAT = 20000, /* parts of a machine; larger ones are not built again */
-  MOST_KINDS = 8          /* in a section */
+  MOST_ROUNDS = 20,        /* repetitions without refused parts */
+  MOST_TO_REPEAT = 20000,  /* parts of a machine; larger ones are not built again */
+  MOST_KINDS = GA__N_PARTS /* in a section */
 };
 
 static const char *const other_keys[] = {"galpha",     "title",   "gravity", "form",     "simulation",

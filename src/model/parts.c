@@ -38,12 +38,15 @@ typedef union any_def {
   ga_spring_def spring;
   ga_actuator_def actuator;
   ga_friction_def friction;
+  ga_dry_friction_def dry_friction;
   ga_bushing_def bushing;
   ga_force_def force;
   ga_line_load_def line_load;
   ga_contact_def contact;
   ga_road_def road;
   ga_tyre_def tyre;
+  ga_stop_def stop;
+  ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
   ga_signal_def signal;
 } any_def;

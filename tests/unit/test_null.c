@@ -138,6 +138,9 @@ static ga_follower_opts follower_opts_;
 static ga_bushing_def bushing_def_;
 static ga_check_report check_report_;
 static ga_contact_def contact_def_;
+static ga_stop_def stop_def_;
+static ga_rigid_stop_def rigid_stop_def_;
+static ga_dry_friction_def dry_friction_def_;
 static ga_context_opts context_opts_;
 static ga_dimension dimension_;
 static ga_drive_def drive_def_;
@@ -233,6 +236,9 @@ static void set_defaults(void)
   block_sampled_opts_ = ga_block_sampled_defaults();
   bushing_def_ = ga_bushing_defaults();
   contact_def_ = ga_contact_defaults();
+  stop_def_ = ga_stop_defaults();
+  rigid_stop_def_ = ga_rigid_stop_defaults();
+  dry_friction_def_ = ga_dry_friction_defaults();
   context_opts_ = ga_context_defaults();
   drive_def_ = ga_drive_defaults();
   force_def_ = ga_force_defaults();
@@ -699,6 +705,9 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_bushing, (P(draft), P(&bushing_def_))) \
   STATUS(ga_machine_add_force, (P(draft), P(&force_def_))) \
   STATUS(ga_machine_add_contact, (P(draft), P(&contact_def_))) \
+  STATUS(ga_machine_add_stop, (P(draft), P(&stop_def_))) \
+  STATUS(ga_machine_add_rigid_stop, (P(draft), P(&rigid_stop_def_))) \
+  STATUS(ga_machine_add_dry_friction, (P(draft), P(&dry_friction_def_))) \
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
   STATUS(ga_machine_add_signal, (P(draft), P(&signal_def_))) \
   STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
@@ -885,6 +894,9 @@ static ga_control_block *new_block(void)
   X(ga_bushing_defaults) \
   X(ga_force_defaults) \
   X(ga_contact_defaults) \
+  X(ga_stop_defaults) \
+  X(ga_rigid_stop_defaults) \
+  X(ga_dry_friction_defaults) \
   X(ga_sensor_defaults) \
   X(ga_definition_defaults) \
   X(ga_signal_defaults) \

@@ -1,0 +1,279 @@
+/* Rigid stops with restitution: limits of a coordinate or distance that are never passed. The mode m is a
+ * state:
+ *
+ *   m = 0    free
+ *   m = ±1   rests at the upper or lower limit: k = ρ' + β (ρ − limit) = 0, which stays there, force −ψ g, as
+ * long as it pushes, m ψ >= 0 m = ±4   in an impact, within a start only: k = ρ' + e r = 0 with the rate r
+ * before it, which is the second state. The start moves velocities onto it by impulses: M (v⁺ − v⁻) = −Aᵀ μ,
+ * and likewise in all other constraints (Newton's law of impact) m = 2    not decided yet, before the first
+ * start
+ *
+ * After an impact it is free, or rests if it would leave by no more than rest_speed: the infinitely many
+ * bounces of a ball that comes to rest end there. */
+#include "expr/side.h"
+#include "mbs/channel.h"
+#include "mbs/coordinate.h"
+#include "mbs/held.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { FREE = 0, UNDECIDED = 2, IMPACT = 4 };
+#define BACK 10.0    /* [1/s] β */
+#define TOUCHES 1e-9 /* [m] or [rad], and relative to the limit */
+
+typedef struct rigid_stop {
+  ga__held held;
+  int x_x[2]; /* entries of the states' equations by themselves */
+} rigid_stop;
+
+typedef struct stop_eval {
+  ga__held_eval at;
+  int mode;
+  ga__held_aim aim;
+} stop_eval;
+
+static const ga_rigid_stop_def *def_of(const ga__mbs_model *b, const ga__element *el)
+{
+  return b->m->part[el->part].def;
+}
+
+/* ---- Building ---- */
+
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
+{
+  return ga__element_add(m, b, part, &ga__rigid_stop_type, 2, 0) ? GA_OK : GA_ERR_MEMORY;
+}
+
+static ga_status resolve(ga_machine *m, ga__mbs_model *b, int part)
+{
+  const ga_rigid_stop_def *def = m->part[part].def;
+  rigid_stop *u = ga__element_of(b, part)->data;
+  const ga_status status =
+      ga__resolve_line(m, b, &m->part[part], def->a, def->b, def->coordinate, &u->held.gauge);
+  if (status) return status;
+  const double at = ga__gauge_initial(b, u->held.gauge), beyond = fmax(at - def->upper, def->lower - at);
+  if (b->stage == GA__STAGE_MACHINE && beyond > TOUCHES * (1 + fabs(at)))
+    return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_INCONSISTENT, GA_REASON_STARTS_BEYOND_STOP,
+                           (ga__facts){GA__NUMBERS({at, NULL}, {def->lower, NULL}, {def->upper, NULL})});
+  return ga__held_create(m, b, part, "stop", &u->held);
+}
+
+static void initial(const ga__mbs_model *b, const ga__element *el, double *x)
+{
+  (void)b;
+  x[el->x] = UNDECIDED;
+  x[el->x + 1] = 0;
+}
+
+static ga_status want(ga__mbs_model *b, ga__element *el)
+{
+  return ga__held_want(b, &((const rigid_stop *)el->data)->held);
+}
+
+static ga_status bind(ga__mbs_model *b, ga__element *el)
+{
+  rigid_stop *u = el->data;
+  const ga_status status = ga__held_bind(b, &u->held);
+  for (int i = 0; i < 2; i++) {
+    const int x = ga__column_x(b, el->x + i);
+    u->x_x[i] = ga__own_entry(&b->pattern, x, x);
+  }
+  return status || u->x_x[0] < 0 || u->x_x[1] < 0 ? GA_ERR_MEMORY : GA_OK;
+}
+
+/* ---- Evaluation ---- */
+
+static int mode_of(double x)
+{
+  const double size = fabs(x);
+  const int sign = x < 0 ? -1 : 1;
+  return size <= 0.5 ? FREE : size <= 1.5 ? sign : size >= 3 ? sign * IMPACT : UNDECIDED;
+}
+
+static void eval_stop(stop_eval *v, const ga__eval *e, const ga__element *el, int curvature)
+{
+  v->mode = mode_of(e->p->x[el->x]);
+  const ga_rigid_stop_def *def = def_of(e->b, el);
+  v->aim = (ga__held_aim){0};
+  if (v->mode == IMPACT || v->mode == -IMPACT) v->aim.rate = e->p->x[el->x + 1];
+  if (v->mode == 1 || v->mode == -1) {
+    const double place = v->mode > 0 ? def->upper : def->lower;
+    if (isfinite(place)) v->aim.back = BACK, v->aim.place = place;
+  }
+  ga__held_eval_at(&v->at, e, &((const rigid_stop *)el->data)->held, curvature);
+}
+
+static int holds(const stop_eval *v)
+{
+  return v->mode != FREE && v->mode != UNDECIDED;
+}
+
+static double force_of(const stop_eval *v, const ga__eval *e, const rigid_stop *u)
+{
+  return holds(v) ? e->p->psi[u->held.psi] : 0;
+}
+
+static int force(const ga__eval *e, const ga__element *el, double *f)
+{
+  const rigid_stop *u = el->data;
+  stop_eval v;
+  eval_stop(&v, e, el, 0);
+  ga__held_force(&v.at, e, &u->held, holds(&v), force_of(&v, e, u), f);
+  return 0;
+}
+
+static int k(const ga__eval *e, const ga__element *el, double *out, int order)
+{
+  const rigid_stop *u = el->data;
+  stop_eval v;
+  eval_stop(&v, e, el, order == 1);
+  ga__held_row(&v.at, e, &u->held, holds(&v), &v.aim, out, order);
+  return 0;
+}
+
+/* Modes are constant, and the rate of an impact is forgotten behind it. */
+static int state(const ga__eval *e, const ga__element *el, double *s)
+{
+  s[el->x] = mode_of(e->p->x[el->x]) - e->p->x[el->x];
+  s[el->x + 1] = 0 - e->p->x[el->x + 1];
+  return 0;
+}
+
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
+{
+  const rigid_stop *u = el->data;
+  stop_eval v;
+  eval_stop(&v, e, el, (J->want & GA_WANT_Q) != 0);
+  ga__held_row_jacobian(&v.at, e, &u->held, holds(&v), v.aim.back, J);
+  if (!ga__wants_forces(J)) return 0;
+  ga__held_force_jacobian(&v.at, e, &u->held, force_of(&v, e, u), J);
+  for (int i = 0; i < 2 && J->want & GA_WANT_D; i++) J->D[u->x_x[i]] += 1;
+  return 0;
+}
+
+/* What impacts lose is found by the meter. */
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  (void)e, (void)el, (void)out;
+  return 0;
+}
+
+/* ---- Modes ---- */
+
+/* 1, −1: at or beyond the upper or lower limit, by more than −slack; 0: between them. */
+static int limit_at(const ga_rigid_stop_def *def, double value, double slack)
+{
+  return value > def->upper - slack ? 1 : value < def->lower + slack ? -1 : 0;
+}
+
+/* The mode that it should have. */
+static int side(const ga__eval *e, const ga__element *el, unsigned *out)
+{
+  const rigid_stop *u = el->data;
+  stop_eval v;
+  eval_stop(&v, e, el, 0);
+  int wanted = v.mode;
+  const int limit = limit_at(def_of(e->b, el), v.at.value, 0);
+  if (v.mode == FREE && limit * v.at.rate > 0) wanted = limit * IMPACT;
+  if (holds(&v) && v.mode * e->p->psi[u->held.psi] < 0) wanted = FREE;
+  ga__mix_side(out, (unsigned)(wanted + IMPACT));
+  return 0;
+}
+
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
+{
+  (void)b, (void)el;
+  return 1;
+}
+
+/* Towards a limit that it touches: an impact, or rest where it is only pressed. x: mode and rate. */
+static int meet_limit(const stop_eval *v, const ga_rigid_stop_def *def, double acc, double *x)
+{
+  const int limit = limit_at(def, v->at.value, TOUCHES * (1 + fabs(v->at.value)));
+  const double inward = limit * v->at.rate;
+  if (limit == 0) return 0;
+  if (inward > GA__STILL * (1 + v->at.size)) {
+    x[0] = limit * IMPACT;
+    x[1] = -def->restitution * v->at.rate;
+    return 2;
+  }
+  if (!(fabs(inward) <= GA__STILL * (1 + v->at.size) && limit * acc > 0)) return 0;
+  x[0] = limit;
+  return 1;
+}
+
+static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,
+                       const unsigned char *shared, double *x, double *excess)
+{
+  const rigid_stop *u = el->data;
+  const ga_rigid_stop_def *def = def_of(e->b, el);
+  stop_eval v;
+  eval_stop(&v, e, el, 1);
+  (void)shared;
+  *excess = DBL_MAX;
+  if (when != GA_SWITCH_STARTED) {
+    if (holds(&v) && when == GA_SWITCH_PASSED) return 0;
+    x[0] = FREE;
+    const int code = meet_limit(&v, def, 0, x);
+    return code ? code : v.mode != FREE;
+  }
+  if (v.mode == FREE) return meet_limit(&v, def, ga__held_acceleration(&v.at, e, &u->held), x);
+  if (v.mode == 1 || v.mode == -1) {
+    x[0] = FREE;
+    return v.mode * e->p->psi[u->held.psi] < 0;
+  }
+  *excess = INFINITY; /* before all others: accelerations within an impact mean nothing */
+  x[0] = fabs(v.aim.rate) <= def->rest_speed ? v.mode / IMPACT : FREE; /* the impact is over */
+  x[1] = 0;
+  return 2;
+}
+
+/* ---- Signals ---- */
+
+static int n_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return 2;
+}
+
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  const ga__element *el = ga__element_of(b, part);
+  const int angle = el && b->gauge.n > 0 && ga__gauge_is_angle(b, ((const rigid_stop *)el->data)->held.gauge);
+  if (i == 0)
+    ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
+  else
+    ga__signal_set(out, "rests", "1", GA__PROBE_ELEMENT, 1);
+  out->probe.owner = part;
+}
+
+static int value(const ga__eval *e, const ga__element *el, int i, double *out)
+{
+  stop_eval v;
+  eval_stop(&v, e, el, 0);
+  *out = i == 0 ? 0 - force_of(&v, e, el->data) : holds(&v);
+  return 0;
+}
+
+const ga__element_type ga__rigid_stop_type = {
+    .rank = GA__RANK_LAW,
+    .no_accelerations = 1,
+    .size = sizeof(rigid_stop),
+    .create = {[GA__CREATE_OUTPUTS] = create, [GA__CREATE_FORCES] = resolve},
+    .want = want,
+    .bind = bind,
+    .force = force,
+    .k = k,
+    .state = state,
+    .jacobian = jacobian,
+    .initial = initial,
+    .powers = powers,
+    .impacts = 1,
+    .has_edges = has_edges,
+    .side = side,
+    .switch_mode = switch_mode,
+    .n_signals = n_signals,
+    .signal = signal,
+    .value = value,
+};

@@ -1,0 +1,303 @@
+/* Rigid stops: derivatives, bounces and rest at exact times, impacts shared by several bodies. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mbs_shop.h"
+
+static ga_rigid_stop_def stop_of(const char *name, double lower, double upper, double restitution)
+{
+  ga_rigid_stop_def d = ga_rigid_stop_defaults();
+  d.name = name;
+  d.lower = lower, d.upper = upper;
+  d.restitution = restitution;
+  return d;
+}
+
+/* ---- Derivatives ---- */
+
+static void add_stops(shop *s)
+{
+  ga_rigid_stop_def d = stop_of("line", 0.5, INFINITY, 0.5);
+  ga_joint_def hinge = ga_joint_defaults();
+  shop_rigid(s, "one", 0, 0, 0);
+  shop_rigid(s, "two", 1.5, 0.4, 0.3);
+  shop_rigid(s, "arm", 0, 2, 0);
+  shop_marker(s, "p", "one", 0.2, -0.1, 0.3);
+  shop_marker(s, "r", "two", -0.1, 0.2, 0.1);
+  shop_marker(s, "pivot", "ground", 0, 2, 0);
+  hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "pivot", hinge.b = "arm";
+  SHOP_ADD(s, joint, &hinge);
+  d.a = "p", d.b = "r";
+  SHOP_ADD(s, rigid_stop, &d);
+  d = stop_of("limit", -4, 4, 0);
+  d.coordinate = "hinge.angle";
+  SHOP_ADD(s, rigid_stop, &d);
+}
+
+static void derivatives_are_exact(void **state)
+{
+  rig_random random = rig_seed(0);
+  (void)state;
+  for (int form = 0; form < 3; form++) {
+    shop s = shop_open((ga_form)form, -9.81);
+    add_stops(&s);
+    shop_build(&s);
+    shop_check(&s, &random, 16, 0.1, 1e-7, SHOP_FORM[form]); /* states at random: free, and at rest */
+    shop_close(&s);
+  }
+}
+
+/* ---- Runs ---- */
+
+enum { MOST_BOUNCES = 60 };
+
+typedef struct history {
+  int n;
+  double t[MOST_BOUNCES], v; /* times at which the first velocity jumps */
+} history;
+
+static int observe(void *user, const ga_stepper *st)
+{
+  history *h = user;
+  const ga_state *now = ga_stepper_state(st);
+  if (h->v < 0 && now->v[0] >= 0 && h->n < MOST_BOUNCES) h->t[h->n++] = now->t;
+  h->v = now->v[0];
+  return 0;
+}
+
+static ga_simulator *begin(shop *s, ga_method method, double t_end, double fixed_h, history *h)
+{
+  double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
+  ga_stepper_opts opts = ga_stepper_defaults();
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_simulator *sim = NULL;
+  opts.method = method;
+  o.t_end = t_end;
+  o.fixed_h = fixed_h;
+  o.rtol = o.rtol_v = o.atol = o.atol_v = 1e-8;
+  o.observer = observe;
+  o.user = h;
+  assert_status(s->ctx, ga_machine_initial(s->m, q0, v0, x0), GA_OK);
+  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
+  assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
+  assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
+  return sim;
+}
+
+static void run(shop *s, ga_method method, double t_end, double fixed_h, history *h)
+{
+  ga_stepper_destroy(&s->st);
+  ga_simulator *sim = begin(s, method, t_end, fixed_h, h);
+  assert_status(s->ctx, ga_simulator_run(sim), GA_OK);
+  ga_simulator_destroy(&sim);
+}
+
+static double now_of(const shop *s, const char *signal)
+{
+  return shop_signal(s, ga_stepper_state(s->st), signal);
+}
+
+/* ---- A bouncing ball ---- */
+
+/* Falls from 1 m with g = 10 m/s²; the floor returns 0.7 of the speed. From 5 s on a force grows by 2 N/s,
+ * and lifts it at 10 s, as its weight is 10 N. */
+static shop ball(void)
+{
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_scalar_def d = ga_scalar_defaults();
+  ga_actuator_def weight = ga_actuator_defaults();
+  ga_rigid_stop_def floor = stop_of("floor", 0, INFINITY, 0.7);
+  d.name = "ball", d.mass = 1, d.position = 1;
+  SHOP_ADD(&s, scalar, &d);
+  weight.name = "weight", weight.coordinate = "ball";
+  weight.force.expression = "-10 + 2*max(t - 5, 0)";
+  SHOP_ADD(&s, actuator, &weight);
+  floor.coordinate = "ball";
+  SHOP_ADD(&s, rigid_stop, &floor);
+  return s;
+}
+
+static void ball_bounces_rests_and_leaves(void **state)
+{
+  static const ga_method METHOD[] = {GA_STABILIZED, GA_INDEX3, GA_SOI2, GA_STABILIZED};
+  (void)state;
+  for (int k = 0; k < 4; k++) { /* the last one by equal steps */
+    shop s = ball();
+    history h = {0};
+    double t = sqrt(0.2), v = 0.7 * sqrt(20);
+    int n = 0;
+    shop_build(&s);
+    run(&s, METHOD[k], 8, k == 3 ? 0.01 : 0, &h);
+    for (; n < h.n && v > 1e-3; n++, t += v / 5, v *= 0.7) assert_near(h.t[n], t, 1e-8, "time of a bounce");
+    assert_true(n >= 23);
+    assert_near(now_of(&s, "ball"), 0, 1e-10, "rests on the floor");
+    assert_near(now_of(&s, "floor.force"), 4, 1e-8, "force of the floor");
+    assert_near(now_of(&s, "floor.rests"), 1, 0, "rests");
+    run(&s, METHOD[k], 11, k == 3 ? 0.01 : 0, &h);
+    assert_near(now_of(&s, "ball.rate"), 1, 1e-6, "leaves at 10 s");
+    assert_near(now_of(&s, "ball"), 1.0 / 3, k == 3 ? 5e-5 : 5e-6, "leaves at 10 s");
+    shop_close(&s);
+  }
+}
+
+static void resumes_with_equal_bits(void **state)
+{
+  (void)state;
+  shop s = ball(), other;
+  history h = {0}, again = {0};
+  shop_build(&s);
+  ga_simulator *sim = begin(&s, GA_STABILIZED, 9, 0, &h);
+  while (h.n < 5) assert_status(s.ctx, ga_simulator_step(sim), GA_OK);
+  double *saved = calloc(ga_simulator_saved_size(sim), sizeof *saved);
+  assert_status(s.ctx, ga_simulator_save(sim, saved), GA_OK);
+  assert_status(s.ctx, ga_simulator_run(sim), GA_OK);
+  other = s;
+  other.st = NULL;
+  ga_simulator *resumed = begin(&other, GA_STABILIZED, 9, 0, &again);
+  assert_status(s.ctx, ga_simulator_load(resumed, saved), GA_OK);
+  assert_status(s.ctx, ga_simulator_run(resumed), GA_OK);
+  const ga_state *a = ga_stepper_state(s.st), *b = ga_stepper_state(other.st);
+  assert_memory_equal(a->q, b->q, 2 * sizeof(double));
+  assert_memory_equal(a->psi, b->psi, sizeof(double));
+  free(saved);
+  ga_simulator_destroy(&sim);
+  ga_simulator_destroy(&resumed);
+  ga_stepper_destroy(&other.st);
+  shop_close(&s);
+}
+
+/* ---- Several bodies ---- */
+
+static void add_point(shop *s, const char *name, double mass, double x, double v)
+{
+  ga_point_def d = ga_point_defaults();
+  d.name = name;
+  d.mass = mass;
+  d.position[0] = x;
+  d.velocity[0] = v;
+  SHOP_ADD(s, point, &d);
+}
+
+static void add_contact(shop *s, const char *name, const char *a, const char *b, double restitution)
+{
+  ga_rigid_stop_def d = stop_of(name, 0.1, INFINITY, restitution);
+  d.a = a, d.b = b;
+  SHOP_ADD(s, rigid_stop, &d);
+}
+
+/* Two masses on a line: momentum is kept, the relative speed becomes −e of it. */
+static void masses_share_an_impact(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    const double e = 0.5 * k, m1 = 1, m2 = 3, v1 = 2, v2 = -1, v = (m1 * v1 + m2 * v2) / (m1 + m2);
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    history h = {0};
+    add_point(&s, "left", m1, 0, v1);
+    add_point(&s, "right", m2, 1, v2);
+    add_contact(&s, "touch", "left", "right", e);
+    shop_build(&s);
+    run(&s, GA_STABILIZED, 0.5, 0, &h);
+    assert_near(now_of(&s, "left.vx"), v - e * (v1 - v2) * m2 / (m1 + m2), 1e-9, "left");
+    assert_near(now_of(&s, "right.vx"), v + e * (v1 - v2) * m1 / (m1 + m2), 1e-9, "right");
+    if (k == 0) assert_near(now_of(&s, "right.x") - now_of(&s, "left.x"), 0.1, 1e-9, "together");
+    shop_close(&s);
+  }
+}
+
+/* Newton's cradle: the last of three that touch takes the speed of the first. */
+static void speed_goes_through_a_row(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  history h = {0};
+  add_point(&s, "first", 1, 0, 2);
+  add_point(&s, "second", 1, 0.5, 0);
+  add_point(&s, "third", 1, 0.6, 0);
+  add_contact(&s, "one", "first", "second", 1);
+  add_contact(&s, "two", "second", "third", 1);
+  shop_build(&s);
+  run(&s, GA_STABILIZED, 0.6, 0, &h);
+  assert_near(now_of(&s, "first.vx"), 0, 1e-9, "first");
+  assert_near(now_of(&s, "second.vx"), 0, 1e-9, "second");
+  assert_near(now_of(&s, "third.vx"), 2, 1e-9, "third");
+  shop_close(&s);
+}
+
+/* Two bodies on a hinge whose stop is elastic, free in the plane: energy is kept. */
+static void elastic_stop_of_a_joint_keeps_energy(void **state)
+{
+  (void)state;
+  for (int form = 0; form < 3; form++) {
+    shop s = shop_open((ga_form)form, 0);
+    history h = {0};
+    ga_joint_def hinge = ga_joint_defaults();
+    ga_rigid_stop_def d = stop_of("stop", -0.3, 0.3, 1);
+    double before[2];
+    ga_planar_def body = ga_planar_defaults();
+    body.name = "one", body.mass = 1, body.inertia = 0.2;
+    SHOP_ADD(&s, planar, &body);
+    body.name = "two", body.mass = 2, body.position[0] = 1, body.com[0] = 0.4, body.rate = 3;
+    SHOP_ADD(&s, planar, &body);
+    ga_marker_def m = ga_marker_defaults();
+    m.name = "pin", m.body = "one", m.pose = ga_pose_at(1, 0, 0);
+    SHOP_ADD(&s, marker, &m);
+    hinge.name = "hinge", hinge.kind = GA_JOINT_REVOLUTE, hinge.a = "pin", hinge.b = "two";
+    SHOP_ADD(&s, joint, &hinge);
+    d.coordinate = "hinge.angle";
+    SHOP_ADD(&s, rigid_stop, &d);
+    shop_build(&s);
+    run(&s, GA_STABILIZED, 1e-4, 0, &h);
+    before[0] = now_of(&s, "energy.kinetic");
+    before[1] = now_of(&s, "hinge.angle_rate");
+    run(&s, GA_STABILIZED, 3, 0, &h);
+    assert_true(fabs(now_of(&s, "hinge.angle")) <= 0.3 + 1e-9 && before[1] > 0.1);
+    assert_near(now_of(&s, "energy.kinetic"), before[0], 1e-5 * before[0], "energy");
+    shop_close(&s);
+  }
+}
+
+/* ---- Refusals, memory ---- */
+
+static void start_beyond_is_refused(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_rigid_stop_def d = stop_of("stop", -1, 0.5, 0);
+  shop_scalar(&s, "mass", 0.6, 0);
+  d.coordinate = "mass";
+  SHOP_ADD(&s, rigid_stop, &d);
+  assert_int_equal(ga_machine_build(s.m), GA_ERR_INCONSISTENT);
+  assert_int_equal(ga_context_error(s.ctx)->reason, GA_REASON_STARTS_BEYOND_STOP);
+  shop_close(&s);
+}
+
+static shop unbuilt(void)
+{
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  add_stops(&s);
+  return s;
+}
+
+static void memory_may_end(void **state)
+{
+  (void)state;
+  shop_fail_memory(unbuilt);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(derivatives_are_exact),    cmocka_unit_test(ball_bounces_rests_and_leaves),
+      cmocka_unit_test(resumes_with_equal_bits),  cmocka_unit_test(masses_share_an_impact),
+      cmocka_unit_test(speed_goes_through_a_row), cmocka_unit_test(elastic_stop_of_a_joint_keeps_energy),
+      cmocka_unit_test(start_beyond_is_refused),  cmocka_unit_test(memory_may_end),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
