@@ -441,7 +441,8 @@ static void every_text_is_in_the_table(void **state)
       [GA__PART_MARKER] = 2,     [GA__PART_JOINT] = 3,  [GA__PART_DRIVE] = 2,     [GA__PART_ROLLING] = 3,
       [GA__PART_CONSTRAINT] = 3, [GA__PART_SPRING] = 5, [GA__PART_ACTUATOR] = 5,  [GA__PART_FRICTION] = 5,
       [GA__PART_BUSHING] = 3,    [GA__PART_FORCE] = 8,  [GA__PART_CONTACT] = 3,   [GA__PART_SENSOR] = 4,
-      [GA__PART_GUESS] = 2,      [GA__PART_BLOCK] = 3,  [GA__PART_SLIDER] = 3};
+      [GA__PART_GUESS] = 2,      [GA__PART_BLOCK] = 3,  [GA__PART_SLIDER] = 3,    [GA__PART_ROAD] = 4,
+      [GA__PART_TYRE] = 3};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;

@@ -1659,10 +1659,10 @@ static void check_references(ga__tree *tree, ga__tree *definitions)
 /* JSON is YAML: the schema is read as a model would be. */
 static void schema_is_json(void **state)
 {
-  static const char *const keys[] = {"galpha",      "parameters", "include",   "repeat",   "bodies",
-                                     "markers",     "joints",     "drives",    "rollings", "sliders",
-                                     "constraints", "forces",     "functions", "sensors",  "guesses",
-                                     "blocks",      "simulation", "gravity",   "form"};
+  static const char *const keys[] = {
+      "galpha",  "parameters", "include",    "repeat",      "bodies", "markers",   "joints",
+      "drives",  "rollings",   "sliders",    "constraints", "forces", "functions", "sensors",
+      "guesses", "blocks",     "simulation", "gravity",     "form",   "roads",     "tyres"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};
