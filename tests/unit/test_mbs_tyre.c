@@ -705,6 +705,22 @@ static void places_without_a_road(void **state)
   refuse_start("sqrt(x - 1)", NULL, GA_TYRE_AXIS_Y, "sqrt(x - 1)");
   refuse_start(NULL, "-0.5", GA_TYRE_AXIS_Y, "must not be negative");
   refuse_start("0*x", NULL, GA_TYRE_AXIS_Z, "lies flat");
+  refuse_start("0.5 + 0*x", NULL, GA_TYRE_AXIS_Y, "the centre of the wheel is 0.2 m below the road 'road'");
+}
+
+/* A road whose frame is upside down. */
+static void wheels_below_the_road(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  add_wheel(&s, 0.3, 1, 0);
+  shop_turned(&s, "turned", "ground", 0, 0, 0, 0, 3.14159265358979324);
+  add_road(&s, "turned", NULL, NULL);
+  const ga_tyre_def d = tyre_of(GA_TYRE_TANH, "wheel");
+  SHOP_ADD(&s, tyre, &d);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);
+  assert_says(s.ctx, "the centre of the wheel is 0.3 m below the road 'road'");
+  shop_close(&s);
 }
 
 static shop with_everything(void)
@@ -743,6 +759,7 @@ int main(void)
       cmocka_unit_test(numbers_are_checked),
       cmocka_unit_test(names_and_places_are_checked),
       cmocka_unit_test(places_without_a_road),
+      cmocka_unit_test(wheels_below_the_road),
       cmocka_unit_test(memory_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
