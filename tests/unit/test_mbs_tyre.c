@@ -72,7 +72,7 @@ static void derivatives_are_right(void **state)
   (void)state;
   for (int form = 0; form < 3; form++)
     for (int kind = 0; kind < 3; kind++)
-      for (int r = 0; r < 5; r++) {
+      for (int r = 0; r < 5; r += rig_brief() ? 3 : 1) {
         rig_random random = rig_seed(100 * form + 10 * kind + r);
         shop s = shop_open((ga_form)form, -9.81);
         shop_rigid(&s, "body", 0.1, 0.2, 0.5);
@@ -159,7 +159,7 @@ static void slip_curves_follow_the_laws(void **state)
   static const double SIDE[] = {0, 0.05, -1, 4}, SPIN[] = {0, 30, 32, -5}, SPEED[] = {10, 0, -7};
   double most = 0;
   (void)state;
-  for (int k = 0; k < 3 * 4 * 4 * 3; k++) {
+  for (int k = 0; k < 3 * 4 * 4 * 3; k += rig_brief() ? 11 : 1) {
     const ga_tyre_kind kind = (ga_tyre_kind)(k % 3);
     const double vy = SIDE[k / 3 % 4], omega = SPIN[k / 12 % 4], vx = SPEED[k / 48];
     const double lean = 0.1 * (k / 3 % 3 - 1), rho = 0.3, z = rho * cos(lean);
@@ -278,7 +278,7 @@ static void motion_is_of_order_two(void **state)
 {
   (void)state;
   for (int kind = 0; kind < 2; kind++)
-    for (int form = 0; form < 3; form++) {
+    for (int form = 0; form < (rig_brief() ? 1 : 3); form++) {
       double error[2][5];
       ga_tyre_def d = tyre_of((ga_tyre_kind)kind, "wheel");
       d.relaxation[0] = 0.3, d.stiffness = 2e4, d.damping_depth = 1e-6, d.speed = 0.5;
@@ -391,10 +391,13 @@ static void braking_to_standstill(void **state)
     for (int i = 0; i < 500; i++) assert_status(s.ctx, ga_stepper_step(s.st, 1e-3), GA_OK);
     assert_near(shop_signal(&s, ga_stepper_state(s.st), "sled.vx"), 10 - 0.5 * slide, lag ? 0.05 : 1e-6,
                 "sliding");
-    for (int i = 0; i < 20000; i++) assert_status(s.ctx, ga_stepper_step(s.st, lag ? 2e-3 : 1e-3), GA_OK);
-    const ga_state *at = ga_stepper_state(s.st);
-    assert_near(shop_signal(&s, at, "tyre.fx"), -push, 1e-3, "it holds");
-    assert_near(shop_signal(&s, at, "sled.vx") / creep, 1, 0.02, "creeping");
+    for (int i = 0; i < 20000 && !rig_brief(); i++)
+      assert_status(s.ctx, ga_stepper_step(s.st, lag ? 2e-3 : 1e-3), GA_OK);
+    if (!rig_brief()) {
+      const ga_state *at = ga_stepper_state(s.st);
+      assert_near(shop_signal(&s, at, "tyre.fx"), -push, 1e-3, "it holds");
+      assert_near(shop_signal(&s, at, "sled.vx") / creep, 1, 0.02, "creeping");
+    }
     shop_close(&s);
   }
 }
@@ -424,7 +427,7 @@ static void standstill_has_no_singularity(void **state)
 static void lift_off(void **state)
 {
   (void)state;
-  for (int damped = 0; damped < 2; damped++) {
+  for (int damped = rig_brief(); damped < 2; damped++) {
     const double h = 1e-4, fall = 0.1;
     double highest = 0, before = HUGE_VAL, most = 0;
     int flying = 0, pressed = 0, back = 0;
