@@ -196,6 +196,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_DISK_LIES_FLAT, "a rolling disk lies flat")                                                    \
   X(GA_REASON_KNIFE_IS_NORMAL, "a knife edge blocks no direction")                                           \
   X(GA_REASON_WHEEL_LIES_FLAT, "a wheel with a tyre lies flat on its road")                                  \
+  X(GA_REASON_WHEEL_BELOW_ROAD, "the centre of a wheel with a tyre is below its road")                       \
   X(GA_REASON_ROAD_USES_SIGNALS, "a road depends on signals")                                                \
   X(GA_REASON_ROAD_IS_FLEXIBLE, "a road is on a part that deforms")                                          \
   X(GA_REASON_FRICTION_NEGATIVE, "the friction of a road is negative")                                       \

@@ -291,6 +291,10 @@ static const ga__sentence SENTENCES[] = {
         {"the wheel lies flat on its road: its axis is normal to the road, so that "
          "it has no direction to roll in; `axis` says which axis of its frame that is",
          NULL},
+    [GA_REASON_WHEEL_BELOW_ROAD] =
+        {"the centre of the wheel is {0} below the road '{name}', whose z axis points "
+         "upwards",
+         NULL},
     [GA_REASON_ROAD_USES_SIGNALS] = {"{field} '{name}' uses signals; a road depends on x, y, t and functions "
                                      "only. For a road that is moved, its frame is that of a body",
                                      NULL},

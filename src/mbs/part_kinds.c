@@ -1589,7 +1589,7 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                        KIND(tyre),
                        .element = &ga__tyre_type,
                        .section = "tyres",
-                       .about = "a tyre on a wheel against a road: load, slip, camber; see vehicles.md"},
+                       .about = "a tyre on a wheel against a road: load, slip, camber"},
     [GA__PART_STOP] = {.text = "stop",
                        KIND(stop),
                        .element = &ga__law_element,

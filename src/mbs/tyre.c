@@ -92,6 +92,12 @@ static void wheel_at(contact *c, const ga__eval *e, const tyre *u, int n)
   velocity_at(c->vC, c->omega, &e->kin[u->node[0]], n, POSE, TWIST, c->C);
 }
 
+/* [m] radius − ρ, without the preload. */
+static double depth_of(const contact *c, const tyre *u)
+{
+  return c->delta.v - u->def->preload / u->def->stiffness;
+}
+
 /* m, the axes, P and δ for a tangent plane. */
 static void touch_plane(contact *c, const tyre *u)
 {
@@ -117,10 +123,22 @@ static void touch_plane(contact *c, const tyre *u)
   ga__dual_along(c->P, c->P, &down, e);
 }
 
-static int lies_flat(const ga__eval *e, const ga__element *el)
+/* Where there is no contact that makes sense: the wheel lies flat, or its centre is below the road. */
+static ga_reason fault_of(const contact *c, const tyre *u)
 {
-  ga__refuse_part(e->work->ctx, &e->m->part[el->part], GA_RETRY_NAN, GA_REASON_WHEEL_LIES_FLAT,
-                  (ga__facts){.at = &(ga__fact_time){e->p->t, NAN, -1, -1}});
+  if (!(c->m.v > FLAT)) return GA_REASON_WHEEL_LIES_FLAT;
+  return depth_of(c, u) < u->def->radius ? GA_REASON_NONE : GA_REASON_WHEEL_BELOW_ROAD;
+}
+
+/* Says so, and asks for a smaller step. */
+static int fail_contact(const ga__eval *e, const ga__element *el, const contact *c)
+{
+  const tyre *u = el->data;
+  if (!e->work) return 1;
+  ga__refuse_part(e->work->ctx, &e->m->part[el->part], GA_RETRY_NAN, fault_of(c, u),
+                  (ga__facts){.name = u->def->road,
+                              .at = &(ga__fact_time){e->p->t, NAN, -1, -1},
+                              GA__NUMBERS({depth_of(c, u) - u->def->radius, "m"})});
   return 1;
 }
 
@@ -136,9 +154,9 @@ static int find_contact(contact *c, const ga__eval *e, const ga__element *el, in
     const int status = ga__road_plane_at(&c->plane, e, u->road, &c->frame, &c->t, i == 0 ? c->C : c->P);
     if (status) return status;
     touch_plane(c, u);
-    if (!(c->m.v > FLAT)) return e->work ? lies_flat(e, el) : 1;
+    if (!(c->m.v > FLAT)) return fail_contact(e, el, c);
   }
-  return 0;
+  return fault_of(c, u) == GA_REASON_NONE ? 0 : fail_contact(e, el, c);
 }
 
 /* ---- Slip and forces ---- */
@@ -269,9 +287,9 @@ static ga_status check_start(ga_machine *m, ga__mbs_model *b, const ga__element 
   contact c;
   for (int i = 0; i < 2; i++) ga__kin_initial(b, u->node[i], b->kin);
   if (u->road->height.expr) return GA_OK; /* needs work space: found when the start is computed */
-  return find_contact(&c, &e, el, 0)
-             ? refuse(m, el->part, GA_REASON_WHEEL_LIES_FLAT, (ga__facts){.field = NULL})
-             : GA_OK;
+  if (!find_contact(&c, &e, el, 0)) return GA_OK;
+  return refuse(m, el->part, fault_of(&c, u),
+                (ga__facts){.name = u->def->road, GA__NUMBERS({depth_of(&c, u) - u->def->radius, "m"})});
 }
 
 static ga_status create(ga_machine *m, ga__mbs_model *b, int part)

@@ -72,7 +72,7 @@ static void derivatives_are_right(void **state)
   (void)state;
   for (int form = 0; form < 3; form++)
     for (int kind = 0; kind < 3; kind++)
-      for (int r = 0; r < 5; r++) {
+      for (int r = 0; r < 5; r += rig_brief() ? 3 : 1) {
         rig_random random = rig_seed(100 * form + 10 * kind + r);
         shop s = shop_open((ga_form)form, -9.81);
         shop_rigid(&s, "body", 0.1, 0.2, 0.5);
@@ -159,7 +159,7 @@ static void slip_curves_follow_the_laws(void **state)
   static const double SIDE[] = {0, 0.05, -1, 4}, SPIN[] = {0, 30, 32, -5}, SPEED[] = {10, 0, -7};
   double most = 0;
   (void)state;
-  for (int k = 0; k < 3 * 4 * 4 * 3; k++) {
+  for (int k = 0; k < 3 * 4 * 4 * 3; k += rig_brief() ? 11 : 1) {
     const ga_tyre_kind kind = (ga_tyre_kind)(k % 3);
     const double vy = SIDE[k / 3 % 4], omega = SPIN[k / 12 % 4], vx = SPEED[k / 48];
     const double lean = 0.1 * (k / 3 % 3 - 1), rho = 0.3, z = rho * cos(lean);
@@ -278,7 +278,7 @@ static void motion_is_of_order_two(void **state)
 {
   (void)state;
   for (int kind = 0; kind < 2; kind++)
-    for (int form = 0; form < 3; form++) {
+    for (int form = 0; form < (rig_brief() ? 1 : 3); form++) {
       double error[2][5];
       ga_tyre_def d = tyre_of((ga_tyre_kind)kind, "wheel");
       d.relaxation[0] = 0.3, d.stiffness = 2e4, d.damping_depth = 1e-6, d.speed = 0.5;
@@ -391,10 +391,13 @@ static void braking_to_standstill(void **state)
     for (int i = 0; i < 500; i++) assert_status(s.ctx, ga_stepper_step(s.st, 1e-3), GA_OK);
     assert_near(shop_signal(&s, ga_stepper_state(s.st), "sled.vx"), 10 - 0.5 * slide, lag ? 0.05 : 1e-6,
                 "sliding");
-    for (int i = 0; i < 20000; i++) assert_status(s.ctx, ga_stepper_step(s.st, lag ? 2e-3 : 1e-3), GA_OK);
-    const ga_state *at = ga_stepper_state(s.st);
-    assert_near(shop_signal(&s, at, "tyre.fx"), -push, 1e-3, "it holds");
-    assert_near(shop_signal(&s, at, "sled.vx") / creep, 1, 0.02, "creeping");
+    for (int i = 0; i < 20000 && !rig_brief(); i++)
+      assert_status(s.ctx, ga_stepper_step(s.st, lag ? 2e-3 : 1e-3), GA_OK);
+    if (!rig_brief()) {
+      const ga_state *at = ga_stepper_state(s.st);
+      assert_near(shop_signal(&s, at, "tyre.fx"), -push, 1e-3, "it holds");
+      assert_near(shop_signal(&s, at, "sled.vx") / creep, 1, 0.02, "creeping");
+    }
     shop_close(&s);
   }
 }
@@ -424,7 +427,7 @@ static void standstill_has_no_singularity(void **state)
 static void lift_off(void **state)
 {
   (void)state;
-  for (int damped = 0; damped < 2; damped++) {
+  for (int damped = rig_brief(); damped < 2; damped++) {
     const double h = 1e-4, fall = 0.1;
     double highest = 0, before = HUGE_VAL, most = 0;
     int flying = 0, pressed = 0, back = 0;
@@ -705,6 +708,22 @@ static void places_without_a_road(void **state)
   refuse_start("sqrt(x - 1)", NULL, GA_TYRE_AXIS_Y, "sqrt(x - 1)");
   refuse_start(NULL, "-0.5", GA_TYRE_AXIS_Y, "must not be negative");
   refuse_start("0*x", NULL, GA_TYRE_AXIS_Z, "lies flat");
+  refuse_start("0.5 + 0*x", NULL, GA_TYRE_AXIS_Y, "the centre of the wheel is 0.2 m below the road 'road'");
+}
+
+/* A road whose frame is upside down. */
+static void wheels_below_the_road(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  add_wheel(&s, 0.3, 1, 0);
+  shop_turned(&s, "turned", "ground", 0, 0, 0, 0, 3.14159265358979324);
+  add_road(&s, "turned", NULL, NULL);
+  const ga_tyre_def d = tyre_of(GA_TYRE_TANH, "wheel");
+  SHOP_ADD(&s, tyre, &d);
+  assert_status(s.ctx, ga_machine_build(s.m), GA_ERR_ARGUMENT);
+  assert_says(s.ctx, "the centre of the wheel is 0.3 m below the road 'road'");
+  shop_close(&s);
 }
 
 static shop with_everything(void)
@@ -743,6 +762,7 @@ int main(void)
       cmocka_unit_test(numbers_are_checked),
       cmocka_unit_test(names_and_places_are_checked),
       cmocka_unit_test(places_without_a_road),
+      cmocka_unit_test(wheels_below_the_road),
       cmocka_unit_test(memory_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
