@@ -28,6 +28,8 @@ struct ga_simulator {
   ga_simulate_stats stats;
   double *block;            /* of all arrays of numbers below */
   double *g, *g_new, *g_at; /* [n_events] */
+  double *g_begin, *g_inside; /* [n_events], [(GA__EVENT_PARTS − 1) n_events] at the beginning of a step, and within it */
+  double *from, *when; /* [n_events] from when on an event is looked for within a step, and when it happens there */
   double *fired;            /* [n_events] time of the last occurrence; −DBL_MAX: none */
   double *weight;           /* [nv] tolerances of errors of q */
   double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
@@ -60,6 +62,7 @@ typedef struct ga__rejected_step {
   int grown;
 } ga__rejected_step;
 
+enum { GA__EVENT_PARTS = 4 };         /* of a step, at whose ends events are evaluated */
 enum { GA__FIRST_STEPS = 4 };         /* steps after a start with a test of accelerations */
 #define GA__KAPPA_LEAST 0.01          /* κ of the error of positions is taken to be at least this */
 enum { GA__WARY_FIRST = 8 };          /* steps with a limited size after a failure */
