@@ -553,6 +553,26 @@ ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block
   return status;
 }
 
+ga_status ga_machine_add_variable(ga_machine *m, const ga_variable_def *def)
+{
+  ga_block_integrator_opts opts = ga_block_integrator_defaults();
+  ga_control_block *block = NULL;
+  const ga_input none = {.value = 0.0};
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!def) return add_part(m, GA__PART_VARIABLE, def);
+  ga_variable_def copy = *def;
+  ga_status status = check_name(m, GA__PART_VARIABLE, def->name);
+  if (!status) status = ga__def_check(m->ctx, GA__PART_VARIABLE, &copy);
+  opts.initial = &def->value;
+  if (!status) status = ga_block_create_integrator(m->ctx, &opts, &block);
+  return status ? status : ga_machine_add_block(m, def->name, block, &none);
+}
+
+ga_status ga_machine_add_event(ga_machine *m, const ga_event_def *def)
+{
+  return add_part(m, GA__PART_EVENT, def);
+}
+
 ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def)
 {
   return add_part(m, GA__PART_ELEMENT, def);
