@@ -1,6 +1,7 @@
 /* Result files as operands, and the commands that only read them: export and info. */
 #define _POSIX_C_SOURCE 200809L
 #include "results.h"
+#include "events.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -218,6 +219,7 @@ static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
   if (n > 0) printf(", from t = %.9g s to %.9g s", first, last);
   putchar('\n');
   if (length > 0) printf("checkpoint   at t = %.9g s; galpha run --resume continues from it\n", t);
+  app_events_list(r, stdout, app_has(a, "signals"));
   print_signals(r, app_has(a, "signals"));
   if (!ga_result_verify(r)) return APP_DONE;
   fprintf(stderr, "galpha info: %s\n", ga_context_error(ctx)->text);

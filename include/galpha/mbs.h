@@ -763,6 +763,8 @@ GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
  * one for each modal body that turned so fast that its stiffness is not right;
  * returns the length it needs, as snprintf does. */
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
+/* Counts work [J] that was done at one time, as by an event that sets velocities, as part of energy.input. */
+GA_API void ga_meter_add_input(ga_meter *meter, double work);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
