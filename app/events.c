@@ -15,14 +15,16 @@ static int any_changes(const app_task *s)
 void app_events_settings(app_task *s)
 {
   if (s->settings.accuracy == 0.0 || !any_changes(s)) return;
-  fprintf(stderr,
-          "warning: events change the motion, and there are no error bars then: the run has a tolerance of %.3g; "
-          "galpha converge shows the errors\n",
-          s->settings.tolerance);
+  fprintf(
+      stderr,
+      "warning: events change the motion, and there are no error bars then: the run has a tolerance of %.3g; "
+      "galpha converge shows the errors\n",
+      s->settings.tolerance);
   s->settings.accuracy = 0.0;
 }
 
-ga_status app_events_open(app_events *e, const app_task *s, ga_event_seen_fn seen, void *user, ga_simulate_opts *opts)
+ga_status app_events_open(app_events *e, const app_task *s, ga_event_seen_fn seen, void *user,
+                          ga_simulate_opts *opts)
 {
   const int n = ga_machine_n_events(s->machine);
   if (n == 0) return GA_OK;
@@ -64,7 +66,8 @@ void app_events_list(const ga_result *r, FILE *out, int all)
 void app_events_print(ga_context *ctx, const char *file, FILE *out)
 {
   ga_result *r = NULL;
-  if (ga_result_open(ctx, file, &r) == GA_OK && ga_result_n_events(r) == 0) fputs("events       none happened\n", out);
+  if (ga_result_open(ctx, file, &r) == GA_OK && ga_result_n_events(r) == 0)
+    fputs("events       none happened\n", out);
   if (r) app_events_list(r, out, 0);
   ga_result_close(&r);
 }

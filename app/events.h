@@ -15,10 +15,12 @@ typedef struct app_events {
   int ended;     /* 1: one of them has ended the run */
 } app_events;
 
-/* Error bars compare two runs, and the second one does not know the events that change the motion: without them. */
+/* Error bars compare two runs, and the second one does not know the events that change the motion: without
+ * them. */
 void app_events_settings(app_task *s);
 /* Watches the events of the model, if it has any: sets the options of the simulator. */
-ga_status app_events_open(app_events *e, const app_task *s, ga_event_seen_fn seen, void *user, ga_simulate_opts *opts);
+ga_status app_events_open(app_events *e, const app_task *s, ga_event_seen_fn seen, void *user,
+                          ga_simulate_opts *opts);
 void app_events_close(app_events *e);
 /* [J] kinetic and potential energy. */
 ga_status app_events_energy(const app_task *s, const ga_state *state, double *energy);

@@ -905,23 +905,24 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   const double *output_times; /* borrowed */
   ga_output_fn output;        /* NULL: none */
   int n_events;
-  const ga_event *events;    /* copied */
-  ga_eval_fn event_function; /* g[n_events] at a point, continuous along the motion between restarts; unlike
-                                other callbacks, any non-zero return or NaN ends the simulation. g is evaluated
-                                at the ends and quarters of steps, and where it comes close to zero in between;
-                                two crossings within a quarter are missed where g is narrow: reduce h_max */
-  ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
-  int n_breaks;              /* times at which the equations jump, in addition to the system's next_break */
-  const double *breaks;      /* [n_breaks] ascending; borrowed */
+  const ga_event *events; /* copied */
+  ga_eval_fn
+      event_function;      /* g[n_events] at a point, continuous along the motion between restarts; unlike
+                              other callbacks, any non-zero return or NaN ends the simulation. g is evaluated
+                              at the ends and quarters of steps, and where it comes close to zero in between;
+                              two crossings within a quarter are missed where g is narrow: reduce h_max */
+  ga_on_event_fn on_event; /* may be NULL unless there is a GA_EVENT_RESTART */
+  int n_breaks;            /* times at which the equations jump, in addition to the system's next_break */
+  const double *breaks;    /* [n_breaks] ascending; borrowed */
   int defect_points; /* number of times in a run at which the equations are checked within steps, on dense
                         output; at least three in a step from one break to the next. A step in which they are
                         off by more than ten tolerances is undone; with fixed steps it is kept, counted
                         (ga_simulate_stats.unseen) and a warning is logged. 0: no checks; default 1000, more
                         where outputs are closer */
   ga_observer_fn
-      observer; /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
-  void *user;   /* handed to output, event_function, on_event, observer */
-  void *event_user;               /* handed to event_function and on_event instead; NULL (default): user */
+      observer;     /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
+  void *user;       /* handed to output, event_function, on_event, observer */
+  void *event_user; /* handed to event_function and on_event instead; NULL (default): user */
   const char *const *event_names; /* [n_events] for messages, borrowed; NULL (default): their numbers */
 } ga_simulate_opts;
 

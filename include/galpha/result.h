@@ -55,7 +55,7 @@ typedef struct ga_recorder_opts { /* start from ga_recorder_defaults() */
   int compression;                /* 1: without loss (default); 0: none */
   double flush_seconds; /* [s] of the clock between flushes; 0: every record; default 1; infinity: only on
                            request */
-  int n_events;                   /* events that may happen; default 0 */
+  int n_events;         /* events that may happen; default 0 */
   const char *const *event_names; /* [n_events] copied */
   int append; /* 1: continue an existing file after its checkpoint: later records are dropped. Names must be
                  the same; model and attributes of the file are kept, and may be NULL and 0 here */
@@ -121,7 +121,8 @@ GA_API const char *ga_result_attribute(const ga_result *r, const char *name); /*
 /* How the run of the file ended; GA_RUN_RUNNING: it is running, or was killed. Reads files of older versions
  * too. */
 GA_API ga_run_status ga_result_run_status(const ga_result *r);
-/* Events of the run, in the order of their times: the time [s] of number i (NaN: there is none), and its name. */
+/* Events of the run, in the order of their times: the time [s] of number i (NaN: there is none), and its
+ * name. */
 GA_API long ga_result_n_events(const ga_result *r);
 GA_API double ga_result_event_time(const ga_result *r, long i);
 GA_API const char *ga_result_event_name(const ga_result *r, long i); /* "" if i is out of range */

@@ -28,12 +28,14 @@ struct ga_simulator {
   ga_simulate_stats stats;
   double *block;            /* of all arrays of numbers below */
   double *g, *g_new, *g_at; /* [n_events] */
-  double *g_begin, *g_inside; /* [n_events], [(GA__EVENT_PARTS − 1) n_events] at the beginning of a step, and within it */
-  double *from, *when; /* [n_events] from when on an event is looked for within a step, and when it happens there */
-  double *fired;            /* [n_events] time of the last occurrence; −DBL_MAX: none */
-  double *weight;           /* [nv] tolerances of errors of q */
-  double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
-  double strict_most;       /* the largest of them */
+  double *g_begin,
+      *g_inside; /* [n_events], [(GA__EVENT_PARTS − 1) n_events] at the beginning of a step, and within it */
+  double *from,
+      *when;     /* [n_events] from when on an event is looked for within a step, and when it happens there */
+  double *fired; /* [n_events] time of the last occurrence; −DBL_MAX: none */
+  double *weight;     /* [nv] tolerances of errors of q */
+  double *strict;     /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
+  double strict_most; /* the largest of them */
   double kick_end; /* [s] end of error control of velocities after a force within a step; −DBL_MAX: none */
   double *since;   /* [n_events] time between the last two occurrences; DBL_MAX: not known */
   ga_state view;   /* of an interpolated state */

@@ -1,7 +1,8 @@
 /* Events: zeros of functions of the state, located within a step.
  *
- * g is known at both ends of a step and at its quarters. Between two of these times it may still pass zero twice: where
- * the polynomial through the five values comes close to zero, the extreme of g itself is searched for. */
+ * g is known at both ends of a step and at its quarters. Between two of these times it may still pass zero
+ * twice: where the polynomial through the five values comes close to zero, the extreme of g itself is
+ * searched for. */
 #include "core/simulate.h"
 
 #include <float.h>
@@ -12,12 +13,13 @@
  * between the event's last two occurrences, which may become shorter and shorter. */
 #define PEEK 0.01
 #define PEEK_AGAIN 1e-4
-/* The extreme of g is searched for where the polynomial comes closer to zero than this part of g's range in the step. */
+/* The extreme of g is searched for where the polynomial comes closer to zero than this part of g's range in
+ * the step. */
 #define CLOSE_TO_ZERO 0.1
 enum { MAX_LOCATE = 60 };
 enum { PARTS = GA__EVENT_PARTS };
-enum { SAMPLES = 8 };      /* of the polynomial, in each part */
-enum { MAX_NARROW = 40 };  /* evaluations in search of an extreme */
+enum { SAMPLES = 8 };     /* of the polynomial, in each part */
+enum { MAX_NARROW = 40 }; /* evaluations in search of an extreme */
 
 static void *user_of(const ga_simulate_opts *o)
 {
@@ -32,7 +34,8 @@ static const char *name_of(const ga_simulator *sim, int event, char number[16])
 }
 
 /* A callback has failed; what it has said itself is kept. */
-static ga_status fail_callback(ga_simulator *sim, const char *callback, int event, double t, int code, ga_status before)
+static ga_status fail_callback(ga_simulator *sim, const char *callback, int event, double t, int code,
+                               ga_status before)
 {
   char number[16];
   ga_context *ctx = sim->ctx;
@@ -89,7 +92,7 @@ static int event_crosses(const ga_event *e, double before, double after)
 
 /* A piece of the last step, with g of one event at its ends. */
 typedef struct piece {
-  double a, b;   /* [s] */
+  double a, b; /* [s] */
   double ga, gb;
 } piece;
 
@@ -134,7 +137,8 @@ static double polynomial(const double value[PARTS + 1], double s)
   return sum;
 }
 
-/* 1: the polynomial comes close to zero between its ends in part k of the step; *s: where it comes closest. */
+/* 1: the polynomial comes close to zero between its ends in part k of the step; *s: where it comes closest.
+ */
 static int comes_close(const double value[PARTS + 1], int k, double *s)
 {
   const double side = value[k] < 0.0 ? -1.0 : 1.0;
@@ -149,8 +153,8 @@ static int comes_close(const double value[PARTS + 1], int k, double *s)
   return at > 0 && at < SAMPLES && least < CLOSE_TO_ZERO * (high - low);
 }
 
-/* g has the same sign at both ends of p. Searches for a time *t between them with the other sign or 0, beginning at
- * `guess`: golden section for the value closest to zero. *found: there is one, with g *value. */
+/* g has the same sign at both ends of p. Searches for a time *t between them with the other sign or 0,
+ * beginning at `guess`: golden section for the value closest to zero. *found: there is one, with g *value. */
 static ga_status search_extreme(ga_simulator *sim, int i, const piece *p, double guess, int *found, double *t,
                                 double *value)
 {
@@ -294,8 +298,9 @@ static ga_status handle_one(ga_simulator *sim, int i, const ga_state *s, int *re
   return status < 0 ? status : GA_OK;
 }
 
-/* The stepper is at `event`: handles it, and others that have occurred by now, in the order of their numbers. What
- * a restart changes may make further events cross zero at the same time: they follow, each event once. */
+/* The stepper is at `event`: handles it, and others that have occurred by now, in the order of their numbers.
+ * What a restart changes may make further events cross zero at the same time: they follow, each event once.
+ */
 static ga_status handle_events_here(ga_simulator *sim, int event, double t)
 {
   const ga_state *s = &sim->st->view;
@@ -305,7 +310,8 @@ static ga_status handle_events_here(ga_simulator *sim, int event, double t)
   ga_status status = ga__sim_evaluate_events(sim, s, sim->g_at);
   ga__sim_copy_state(sim, s);
   for (int i = 0; i < n && !status; i++) {
-    const int now = i == event || sim->when[i] <= same || event_crosses(&sim->events[i], sim->g[i], sim->g_at[i]);
+    const int now =
+        i == event || sim->when[i] <= same || event_crosses(&sim->events[i], sim->g[i], sim->g_at[i]);
     sim->when[i] = now ? -HUGE_VAL : HUGE_VAL; /* handled, or not */
     if (now) status = handle_one(sim, i, s, &restarts, &stops);
   }
@@ -328,7 +334,9 @@ static ga_status handle_events_here(ga_simulator *sim, int event, double t)
 static ga_status record_event(ga_simulator *sim, int event, double t)
 {
   const double end = sim->st->now.scalar[GA__T], h = end - sim->st->next.scalar[GA__T];
-  const double side = sim->events[event].direction ? sim->events[event].direction : sim->g[event] < 0.0 ? 1.0 : -1.0;
+  const double side = sim->events[event].direction ? sim->events[event].direction
+                      : sim->g[event] < 0.0        ? 1.0
+                                                   : -1.0;
   ga_status status = ga__sim_interpolate(sim, t);
   if (!status) status = report_event(sim, event, &sim->view, NULL, NULL, NULL);
   if (status) return status;

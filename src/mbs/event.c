@@ -1,7 +1,7 @@
 /* Events of a machine: expressions whose zeros are sought, and what they change.
  *
- * Expressions are evaluated with the values of signals at a state, so that they may use all of them, and need no
- * derivatives. A velocity s = a · v that is set to c changes all velocities as an impulse along it does:
+ * Expressions are evaluated with the values of signals at a state, so that they may use all of them, and need
+ * no derivatives. A velocity s = a · v that is set to c changes all velocities as an impulse along it does:
  *
  *   min (v₁ − v)ᵀM (v₁ − v)  with  B v₁ + Φ_t = 0,  k(v₁) = 0,  a · v₁ = c
  *
@@ -101,7 +101,8 @@ static ga_status refuse_target(ga_machine *m, const ga__part *asking, const char
                          (ga__facts){.field = "set", .name = name, .detail = why});
 }
 
-static ga_status resolve_target(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *name, event *to)
+static ga_status resolve_target(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *name,
+                                event *to)
 {
   ga__channel at;
   int y;
@@ -212,11 +213,11 @@ struct ga_event_watch {
   const event **event;
   const char **name;
   ga_event *action;
-  int *index;     /* [most] signals of one expression */
-  double *value;  /* [1 + most] t and their values */
+  int *index;                /* [most] signals of one expression */
+  double *value;             /* [1 + most] t and their values */
   ga_evaluation *evaluation; /* of velocities that are set; NULL: there are none */
   ga__svd svd;
-  int n_all;      /* rows of its matrix */
+  int n_all; /* rows of its matrix */
   double *matrix, *right, *solution, *unit, *residual, *phi_dot;
 };
 
@@ -237,8 +238,8 @@ static int signal_index(const ga_machine *m, int part, int number)
   return m->model->signals.first[part] + number;
 }
 
-static ga_status formula_value(ga_event_watch *w, const ga__part *part, const event_formula *f, const char *field,
-                               const ga_state *s, double *value)
+static ga_status formula_value(ga_event_watch *w, const ga__part *part, const event_formula *f,
+                               const char *field, const ga_state *s, double *value)
 {
   ga_fault fault;
   w->value[0] = s->t;
@@ -281,7 +282,8 @@ static void place(ga_event_watch *w, const ga_sparse *A, int row, int transposed
     }
 }
 
-static ga_status read_velocity(ga_event_watch *w, const event *e, const ga_state *s, const double *v, double *value)
+static ga_status read_velocity(ga_event_watch *w, const event *e, const ga_state *s, const double *v,
+                               double *value)
 {
   const int index = signal_index(w->m, e->part, e->number);
   ga_state at = *s;
@@ -290,8 +292,8 @@ static ga_status read_velocity(ga_event_watch *w, const event *e, const ga_state
 }
 
 /* v := velocities after the impulse. */
-static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const event *e, const ga_state *s, double to,
-                              double *v)
+static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const event *e, const ga_state *s,
+                              double to, double *v)
 {
   const ga__mbs_model *b = w->m->model;
   const int nv = b->nv, nl = b->n_lambda, last = w->n_all - 1;
@@ -376,7 +378,8 @@ static ga_status take_memory(ga_event_watch *w)
   if (!w->part || !w->event || !w->name || !w->action) return ga__no_memory(w->ctx, "events");
   int most = 0, velocities = 0;
   for (int i = 0; i < w->n; i++) {
-    static const int DIRECTION[] = {[GA_DIRECTION_BOTH] = 0, [GA_DIRECTION_RISING] = 1, [GA_DIRECTION_FALLING] = -1};
+    static const int DIRECTION[] = {
+        [GA_DIRECTION_BOTH] = 0, [GA_DIRECTION_RISING] = 1, [GA_DIRECTION_FALLING] = -1};
     w->part[i] = event_part(w->m, i);
     const event *e = w->event[i] = ga__element_of(w->m->model, (int)(w->part[i] - w->m->part))->data;
     const ga_event_def *def = w->part[i]->def;
@@ -403,7 +406,8 @@ ga_status ga_event_watch_create(ga_context *ctx, const ga_machine *m, ga_event_s
   if (!m->model) return ga__refuse_order(ctx, __func__, GA__ONCE_BUILT);
   ga_event_watch *w = ga__alloc(ctx, 1, sizeof *w);
   if (!w) return ga__no_memory(ctx, "events");
-  *w = (ga_event_watch){.ctx = ctx, .m = m, .seen = seen, .user = user, .n = ga_machine_n_events(m), .stopped_by = -1};
+  *w = (ga_event_watch){
+      .ctx = ctx, .m = m, .seen = seen, .user = user, .n = ga_machine_n_events(m), .stopped_by = -1};
   ga_status status = ga_meter_create(ctx, m, &w->meter);
   if (!status) status = take_memory(w);
   if (status)
@@ -417,7 +421,7 @@ void ga_event_watch_destroy(ga_event_watch **watch)
 {
   if (!watch || !*watch) return;
   ga_event_watch *w = *watch;
-  void *const owned[] = {w->part,  w->event,    w->name,     w->action, w->index,    w->value,
+  void *const owned[] = {w->part,  w->event,    w->name,     w->action, w->index,   w->value,
                          w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix};
   ga_context *ctx = w->ctx;
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) ga__free(ctx, owned[i]);

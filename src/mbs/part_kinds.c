@@ -98,7 +98,8 @@ static const char *const constraint_about[] = {
     "the expression has only positions and t", "the expression has velocities"};
 
 static const char *const direction_names[] = {"both", "rising", "falling"};
-static const char *const direction_about[] = {"upwards and downwards", "from below 0 to above", "from above 0 to below"};
+static const char *const direction_about[] = {"upwards and downwards", "from below 0 to above",
+                                              "from above 0 to below"};
 
 static const char *const axes_names[] = {"ground", "body"};
 static const char *const axes_about[] = {"ground axes", "the frame's own axes"};
@@ -568,7 +569,8 @@ static const ga__field guess_fields[] = {
 #define DEF ga_variable_def
 static const ga__field variable_fields[] = {
     NAME,
-    {ONE(value), .rule = GA__RULE_NUMBER, .no_default = 1, .about = "value at the start, until an event sets it"},
+    {ONE(value), .rule = GA__RULE_NUMBER, .no_default = 1,
+     .about = "value at the start, until an event sets it"},
 };
 #undef DEF
 
@@ -576,7 +578,8 @@ static const ga__field variable_fields[] = {
 static const ga__field event_fields[] = {
     NAME,
     {ONE(when), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_SIGNALS,
-     .note = "an expression such as \"ball.z - 0.1\"", .about = "expression of t and signals; the event is where it passes through 0"},
+     .note = "an expression such as \"ball.z - 0.1\"",
+     .about = "expression of t and signals; the event is where it passes through 0"},
     {ONE(direction), .rule = GA__RULE_CHOICE, .note = "ga_event_direction", NAMES_OF(direction_names),
      .choices_about = direction_about, .about = "in which direction the expression passes through 0"},
     {ONE(set), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART,
@@ -1135,12 +1138,13 @@ static ga_status check_event(const part_checked *c, const void *def)
 {
   const ga_event_def *d = def;
   if (!d->set == !d->to) return GA_OK;
-  return ga__refuse(c->ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
-                    &(ga__facts){.kind = c->kind,
-                                 .part = c->name,
-                                 .field = d->set ? "to" : "set",
-                                 .detail = "missing",
-                                 .expected = d->set ? "an expression for the new value" : "what is to be changed"});
+  return ga__refuse(
+      c->ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+      &(ga__facts){.kind = c->kind,
+                   .part = c->name,
+                   .field = d->set ? "to" : "set",
+                   .detail = "missing",
+                   .expected = d->set ? "an expression for the new value" : "what is to be changed"});
 }
 
 /* ---- The table ---- */
@@ -1342,12 +1346,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                            KIND(variable),
                            .section = "variables",
                            .about = "a number that events may set and expressions use by its name"},
-    [GA__PART_EVENT] = {.text = "event",
-                        KIND(event),
-                        .element = &ga__event_type,
-                        .section = "events",
-                        .about = "something that happens where an expression passes through 0: it is recorded, sets "
-                                 "a variable, state or velocity, or ends the run"},
+    [GA__PART_EVENT] =
+        {.text = "event",
+         KIND(event),
+         .element = &ga__event_type,
+         .section = "events",
+         .about = "something that happens where an expression passes through 0: it is recorded, sets "
+                  "a variable, state or velocity, or ends the run"},
     [GA__PART_BLOCK] = {.text = "block",
                         .element = &ga__block_type,
                         .size = sizeof(ga__block_def),

@@ -1,4 +1,5 @@
-/* Events of a run in its result file: /event_names [k], and /events [2 × n], the time and the number of each. */
+/* Events of a run in its result file: /event_names [k], and /events [2 × n], the time and the number of each.
+ */
 #include "result/recorder.h"
 #include "result/events.h"
 
@@ -19,7 +20,9 @@ int ga__events_create(ga_recorder *r, const ga_recorder_opts *opts)
   if (create >= 0) H5Pclose(create);
   if (space >= 0) H5Sclose(space);
   r->n_event_names = opts->n_events;
-  return r->events >= 0 && ga__write_names(r->ctx, r->file, "event_names", opts->n_events, opts->event_names) ? 0 : -1;
+  return r->events >= 0 && ga__write_names(r->ctx, r->file, "event_names", opts->n_events, opts->event_names)
+             ? 0
+             : -1;
 }
 
 /* One column [time, number] at place `at`. */
@@ -27,7 +30,8 @@ static int write_column(ga_recorder *r, hsize_t at, const double column[2])
 {
   const hsize_t size[2] = {2, at + 1}, from[2] = {0, at}, one[2] = {2, 1};
   hid_t memory = H5Screate_simple(2, one, NULL), file = -1;
-  const int done = memory >= 0 && H5Dset_extent(r->events, size) >= 0 && (file = H5Dget_space(r->events)) >= 0 &&
+  const int done = memory >= 0 && H5Dset_extent(r->events, size) >= 0 &&
+                   (file = H5Dget_space(r->events)) >= 0 &&
                    H5Sselect_hyperslab(file, H5S_SELECT_SET, from, NULL, one, NULL) >= 0 &&
                    H5Dwrite(r->events, H5T_NATIVE_DOUBLE, memory, file, H5P_DEFAULT, column) >= 0;
   if (file >= 0) H5Sclose(file);
