@@ -5,22 +5,11 @@
 
 enum { FEW_EVENTS = 12 };
 
-static int any_changes(const app_task *s)
+int app_events_change(const app_task *s)
 {
   for (int i = 0; i < ga_machine_n_events(s->machine); i++)
     if (ga_machine_event_changes(s->machine, i)) return 1;
   return 0;
-}
-
-void app_events_settings(app_task *s)
-{
-  if (s->settings.accuracy == 0.0 || !any_changes(s)) return;
-  fprintf(
-      stderr,
-      "warning: events change the motion, and there are no error bars then: the run has a tolerance of %.3g; "
-      "galpha converge shows the errors\n",
-      s->settings.tolerance);
-  s->settings.accuracy = 0.0;
 }
 
 ga_status app_events_open(app_events *e, const app_task *s, ga_event_seen_fn seen, void *user,

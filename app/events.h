@@ -15,9 +15,7 @@ typedef struct app_events {
   int ended;     /* 1: one of them has ended the run */
 } app_events;
 
-/* Error bars compare two runs, and the second one does not know the events that change the motion: without
- * them. */
-void app_events_settings(app_task *s);
+int app_events_change(const app_task *s); /* 1: some of them change the motion */
 /* Watches the events of the model, if it has any: sets the options of the simulator. */
 ga_status app_events_open(app_events *e, const app_task *s, ga_event_seen_fn seen, void *user,
                           ga_simulate_opts *opts);

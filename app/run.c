@@ -101,7 +101,11 @@ static int on_event(void *user, int event, const ga_state *s)
   app_events *e = &r->events;
   const int changes = ga_machine_event_changes(r->s.machine, event);
   ga_status status = GA_OK;
-  if (!r->recorder || ga_recorder_time(r->recorder) < s->t) status = app_record_state(r, s);
+  const int compares =
+      changes && r->bars.accuracy > 0.0; /* the second run may be behind its own event already */
+  r->bars.changed |= changes;
+  if (!compares && !e->jumped && (!r->recorder || ga_recorder_time(r->recorder) < s->t))
+    status = app_record_state(r, s);
   if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, s->t, event);
   if (!status && changes && !e->jumped) {
     status = r->written = ga_meter_update(r->meter, s);
@@ -339,7 +343,6 @@ int app_run(const app_arguments *a)
 {
   app_runner r = {.a = a};
   int code = app_task_open(&r.s, a);
-  if (!code) app_events_settings(&r.s);
   if (!code) code = take_options(&r);
   if (!code) code = app_record_choose(&r);
   if (!code) code = simulate(&r);

@@ -984,8 +984,10 @@ typedef struct ga_follower_opts { /* start from ga_follower_defaults() */
   ga_observer_fn observer;        /* called after the start and after every step of the follower; non-zero
                                      stops; NULL: none */
   void *user;
-  const struct ga_simulate_opts *leader; /* options of the leader: their tolerances decide which jumps matter;
-                                            copied; NULL: the defaults */
+  const struct ga_simulate_opts
+      *leader; /* options of the leader: their tolerances decide which jumps matter;
+                  copied; NULL: the defaults. Events in them are those of the follower, which
+                  meets them at its own times: with an event_user of its own */
 } ga_follower_opts;
 
 typedef struct ga_follower ga_follower;
@@ -999,6 +1001,11 @@ GA_API void ga_follower_destroy(ga_follower **f);
  * the defaults; its h is not used. */
 GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h,
                                    const ga_state *leader);
+/* To be called after a restart of the leader by an event at t: the follower reaches t, and its own event if
+ * that is later. events: the number of events that it should have met by then, ga_follower_events(): that of
+ * the leader, ga_simulate_stats.events. */
+GA_API ga_status ga_follower_meet(ga_follower *f, double t, long events);
+GA_API long ga_follower_events(const ga_follower *f); /* since the start, or since it was loaded */
 /* To be called after a restart of the leader at t, for example behind a jump of an input: restarts the
  * follower from its own q, v, x. t is the end of the leader's last step, or a time behind the jump there,
  * later by at most 1e-9 of max(|t|, 1 s); 3e-6 of it behind an edge where a start nearer to the edge would

@@ -133,7 +133,8 @@ void ga__sim_count_rejection(ga_simulator *sim, ga_status status);
 ga_status ga__sim_fail_step(ga_simulator *sim, double t, const char *what, double h);
 /* Steps until one is accepted; *err: its error. GA__AT_EDGE: none was, as the current state is at an edge. */
 ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err);
-/* Takes the last step back and steps to t instead; if t is its beginning up to rounding, stays there. */
+/* Takes the last step back and steps to t instead, with outputs on the way; if t is its beginning up to
+ * rounding, stays there. */
 ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err);
 
 /* -- Checks within steps (simulate_inside.c) -- */
@@ -168,6 +169,10 @@ ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *
 /* Handles the events of the last step in order. *gone: the step was replaced by one that ends at a stop or
  * restart. */
 ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone);
+/* The same in two parts: up to a stop or restart, on which the last step ends then (*event −1: there is
+ * none), and what happens there. */
+ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event);
+ga_status ga__sim_act_on_event(ga_simulator *sim, int event);
 
 /* -- Outputs at given times (simulate_output.c) -- */
 ga_status ga__sim_hand_out_state(ga_simulator *sim, const ga_state *s);

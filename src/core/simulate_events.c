@@ -301,11 +301,11 @@ static ga_status handle_one(ga_simulator *sim, int i, const ga_state *s, int *re
 /* The stepper is at `event`: handles it, and others that have occurred by now, in the order of their numbers.
  * What a restart changes may make further events cross zero at the same time: they follow, each event once.
  */
-static ga_status handle_events_here(ga_simulator *sim, int event, double t)
+ga_status ga__sim_act_on_event(ga_simulator *sim, int event)
 {
   const ga_state *s = &sim->st->view;
   const int n = sim->opts.n_events;
-  const double same = t + 4.0 * ga__sim_time_resolution(sim);
+  const double same = sim->when[event] + 4.0 * ga__sim_time_resolution(sim);
   int restarts = 0, stops = 0;
   ga_status status = ga__sim_evaluate_events(sim, s, sim->g_at);
   ga__sim_copy_state(sim, s);
@@ -347,24 +347,26 @@ static ga_status record_event(ga_simulator *sim, int event, double t)
   return status;
 }
 
-ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone)
+ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event)
 {
   double t = 0.0;
-  int event;
-  *gone = 0;
+  *event = -1;
   if (sim->opts.n_events == 0) return GA_OK;
   ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
   if (!status) status = resolve_zero_events(sim);
   if (!status) status = look_inside(sim);
-  while (!status && !(status = find_first_event(sim, &event, &t)) && event >= 0) {
-    if ((status = ga__sim_outputs_until(sim, t))) return status;
-    if (sim->events[event].action == GA_EVENT_RECORD) {
-      status = record_event(sim, event, t);
-      continue;
-    }
-    *gone = 1;
-    status = ga__sim_step_onto(sim, t, err);
-    return status ? status : handle_events_here(sim, event, t);
+  while (!status && !(status = find_first_event(sim, event, &t)) && *event >= 0) {
+    if (sim->events[*event].action != GA_EVENT_RECORD) return ga__sim_step_onto(sim, t, err);
+    if (!(status = ga__sim_outputs_until(sim, t))) status = record_event(sim, *event, t);
   }
+  *event = -1;
   return status;
+}
+
+ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone)
+{
+  int event;
+  const ga_status status = ga__sim_reach_event(sim, err, &event);
+  *gone = event >= 0;
+  return status || event < 0 ? status : ga__sim_act_on_event(sim, event);
 }
