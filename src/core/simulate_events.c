@@ -246,11 +246,13 @@ static ga_status look_inside(ga_simulator *sim)
   return GA_OK;
 }
 
-/* The earliest event of the last step that has not been handled; −1: none; *t: its time. */
-static ga_status find_first_event(ga_simulator *sim, int *event, double *t)
+/* The earliest event of the last step that has not been handled, of those that are only recorded or of the
+ * others; −1: none; *t: its time. */
+static ga_status find_first_event(ga_simulator *sim, int recorded, int *event, double *t)
 {
   *event = -1;
   for (int i = 0; i < sim->opts.n_events; i++) {
+    if ((sim->events[i].action == GA_EVENT_RECORD) != recorded) continue;
     const ga_status status = find_crossing(sim, i, &sim->when[i]);
     if (status) return status;
     if (isfinite(sim->when[i]) && (*event < 0 || sim->when[i] < *t)) *event = i, *t = sim->when[i];
@@ -347,19 +349,30 @@ static ga_status record_event(ga_simulator *sim, int event, double t)
   return status;
 }
 
+/* g at the end and within the last step. */
+static ga_status survey_step(ga_simulator *sim)
+{
+  ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
+  if (!status) status = resolve_zero_events(sim);
+  return status ? status : look_inside(sim);
+}
+
+/* The step is the one that stays when events are reported: it ends on the first stop or restart. */
 ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event)
 {
   double t = 0.0;
+  int recorded = -1;
   *event = -1;
   if (sim->opts.n_events == 0) return GA_OK;
-  ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
-  if (!status) status = resolve_zero_events(sim);
-  if (!status) status = look_inside(sim);
-  while (!status && !(status = find_first_event(sim, event, &t)) && *event >= 0) {
-    if (sim->events[*event].action != GA_EVENT_RECORD) return ga__sim_step_onto(sim, t, err);
-    if (!(status = ga__sim_outputs_until(sim, t))) status = record_event(sim, *event, t);
+  ga_status status = survey_step(sim);
+  if (!status) status = find_first_event(sim, 0, event, &t);
+  if (!status && *event >= 0) {
+    status = ga__sim_step_onto(sim, t, err);
+    if (status || !sim->st->can_undo) return status; /* it was at the beginning */
+    status = survey_step(sim);
   }
-  *event = -1;
+  while (!status && !(status = find_first_event(sim, 1, &recorded, &t)) && recorded >= 0)
+    if (!(status = ga__sim_outputs_until(sim, t))) status = record_event(sim, recorded, t);
   return status;
 }
 
