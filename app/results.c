@@ -136,7 +136,7 @@ static int write_events(const app_arguments *a, const ga_result *r, const char *
 static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, const char *file)
 {
   if (app_has(a, "events") && (a->n_operands > 1 || app_has(a, "errors")))
-    return app_misused(a, "--events exports no signals: leave out their names and --errors");
+    return app_misused(a, "--events exports no signals and no error bars");
   if (app_has(a, "events")) return write_events(a, r, file);
   const int to_output = strcmp(file, "-") == 0;
   const int errors = app_has(a, "errors");

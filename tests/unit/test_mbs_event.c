@@ -449,6 +449,27 @@ static void it_resumes(void **state)
   }
 }
 
+/* ---- Energies ---- */
+
+/* A ball of 2 kg has 1 J at 1 m/s. The energy that an event brings is input, if it is counted so.
+ * follows: "{field}: '{name}' is summed up along a run, and is not known where events are sought; use energy.kinetic or energy.potential" */
+static void energies_are_known(void **state)
+{
+  (void)state;
+  shop s = shop_open(GA_FORM_SPACE, -G);
+  run r = run_of(0.5, 0);
+  shop_point(&s, "ball", 0, 0, 1);
+  add_event(&s, "fast", "energy.kinetic - 1", GA_DIRECTION_RISING, NULL, NULL);
+  add_event(&s, "low", "energy.potential - 19", GA_DIRECTION_FALLING, NULL, NULL);
+  shop_build(&s);
+  begin(&s, &r);
+  assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
+  assert_int_equal(r.log.n, 2);
+  for (int i = 0; i < 2; i++) assert_near(r.log.t[i], 0.1, 1e-9, "1 J exchanged");
+  end(&s, &r);
+  shop_close(&s);
+}
+
 /* ---- What is refused ---- */
 
 static void what_is_wrong_is_refused(void **state)
@@ -530,6 +551,7 @@ int main(void)
       cmocka_unit_test(held_velocities_are_refused),
       cmocka_unit_test(a_ball_is_caught),
       cmocka_unit_test(it_resumes),
+      cmocka_unit_test(energies_are_known),
       cmocka_unit_test(what_is_wrong_is_refused),
       cmocka_unit_test(memory_may_fail),
   };
