@@ -36,9 +36,9 @@ struct ga_follower {
   double h_ahead;          /* [s] size of steps there; 0: not known yet */
   double *weight;          /* [nv] tolerances of errors of q */
   ga_simulate_opts leader; /* its tolerances */
-  int event;            /* that the current state stands at; −1: none */
-  ga_simulator *events; /* looks for events in the follower's steps, and restarts there; NULL: none */
-  ga_state inside; /* an interpolated state, in the arrays below */
+  int event;               /* that the current state stands at; −1: none */
+  ga_simulator *events;    /* looks for events in the follower's steps, and restarts there; NULL: none */
+  ga_state inside;         /* an interpolated state, in the arrays below */
   double *block, *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
 };
 

@@ -329,7 +329,7 @@ static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const eve
                          (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
                                      .field = "set",
                                      .name = ((const ga_event_def *)part->def)->set,
-                                     GA__NUMBERS({to, NULL}, {got, NULL})});
+                                     GA__NUMBERS({to, NULL}, {now, NULL})});
 }
 
 static int on_event(void *user, int event_number, const ga_state *s, double *q, double *v, double *x)

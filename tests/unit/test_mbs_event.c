@@ -451,8 +451,8 @@ static void it_resumes(void **state)
 
 /* ---- Energies ---- */
 
-/* A ball of 2 kg has 1 J at 1 m/s. The energy that an event brings is input, if it is counted so.
- * follows: "{field}: '{name}' is summed up along a run, and is not known where events are sought; use energy.kinetic or energy.potential" */
+/* follows: "use energy.kinetic or energy.potential" */
+/* A ball of 2 kg has 1 J at 1 m/s. */
 static void energies_are_known(void **state)
 {
   (void)state;
