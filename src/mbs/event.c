@@ -249,8 +249,12 @@ static ga_status formula_value(ga_event_watch *w, const ga__part *part, const ev
   ga_status status = ga_machine_signals(w->m, w->meter, &between, f->n, w->index, w->value + 1);
   if (status) return status;
   status = ga_expr_eval(f->expr, w->value, value, &fault);
-  if (status) ga__refuse_at_start(w->ctx, part, GA_ERR_CALLBACK, field, s->t, f->expr, "", &fault);
-  return status ? GA_ERR_CALLBACK : GA_OK;
+  if (!status) return GA_OK;
+  char why[GA_ERROR_TEXT / 2];
+  ga_fault_text(why, sizeof why, &fault);
+  return ga__refuse_part(
+      w->ctx, part, GA_ERR_CALLBACK, GA_REASON_UNDEFINED,
+      (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1}, .field = field, .detail = why});
 }
 
 ga_status ga_event_watch_values(ga_event_watch *w, const ga_state *s, double *g)
