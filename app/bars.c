@@ -1,4 +1,5 @@
 #include "bars.h"
+#include "events.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,23 @@
 static int update_meter(void *user, const ga_stepper *st)
 {
   app_bars *b = user;
+  double energy = 0.0;
   if (!b->metered) b->metered = ga_meter_update(b->meter, ga_stepper_state(st));
+  if (!b->metered && b->jumped) b->metered = app_events_energy(b->task, ga_stepper_state(st), &energy);
+  if (!b->metered && b->jumped) ga_meter_add_input(b->meter, energy - b->energy);
+  b->jumped = 0;
   return b->metered != GA_OK;
+}
+
+/* An event of the follower; s: the state before its changes, whose energy they add to. */
+static int on_event(void *user, int event, const ga_state *s)
+{
+  app_bars *b = user;
+  if (b->jumped || !ga_machine_event_changes(b->task->machine, event)) return 0;
+  if (!b->metered) b->metered = ga_meter_update(b->meter, s);
+  if (!b->metered) b->metered = app_events_energy(b->task, s, &b->energy);
+  b->jumped = 1;
+  return 0;
 }
 
 /* If the observer stopped the follower, the meter failed. */
@@ -63,6 +79,11 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   ga_simulate_opts leader = ga_simulate_defaults();
   opts.leader = &leader;
   ga_status status = app_task_simulate_opts(s, &s->settings, &leader);
+  b->task = s;
+  if (!status && app_events_change(s)) {
+    status = ga_event_watch_create(s->ctx, s->machine, on_event, b, &b->watch);
+    ga_event_watch_use(b->watch, &leader);
+  }
   if (!status) status = ga_run_stepper_opts(s->ctx, &s->settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &b->stepper);
   if (!status) status = ga_follower_create(s->ctx, b->stepper, &opts, &b->follower);
@@ -76,13 +97,15 @@ void app_bars_close(app_bars *b)
   ga_band_destroy(&b->before);
   ga_follower_destroy(&b->follower);
   ga_stepper_destroy(&b->stepper);
+  ga_event_watch_destroy(&b->watch);
   ga_meter_destroy(&b->meter);
   free(b->names);
   free(b->first);
   b->names = NULL;
   b->first = NULL;
   b->metered = GA_OK;
-  b->restarts = b->edges = 0;
+  b->restarts = b->edges = b->ahead = b->met = 0;
+  b->jumped = b->changed = 0;
 }
 
 void app_bars_drop(app_bars *b)
@@ -112,6 +135,14 @@ static ga_status catch_up(app_bars *b, const app_task *s)
     b->edges = stats->edges;
     ga_band_set_factor(b->band, AT_EDGES);
     return ga_follower_pass(b->follower, t);
+  }
+  b->met = stats->events;
+  if (b->watch && b->changed &&
+      stats->restarts != b->restarts) { /* an event has changed the leader's motion */
+    b->restarts = stats->restarts;
+    b->changed = 0;
+    ga_band_set_factor(b->band, AT_EDGES);
+    return ga_follower_meet(b->follower, t, stats->events - b->ahead);
   }
   if (stats->restarts == b->restarts)
     return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t) : GA_OK;
@@ -156,7 +187,7 @@ ga_status app_bars_save(app_bars *b, double *saved)
   ga_meter_save(b->meter, saved += ga_follower_saved_size(b->follower));
   ga_band_save(b->band, saved += ga_meter_saved_size(b->meter));
   saved += ga_band_saved_size(b->band);
-  saved[0] = (double)b->restarts;
+  saved[0] = (double)(ga_follower_events(b->follower) + b->ahead - b->met); /* events met before the leader */
   saved[1] = b->n_rounds;
   memcpy(saved + 2, b->round, sizeof b->round);
   return GA_OK;
@@ -171,7 +202,8 @@ ga_status app_bars_load(app_bars *b, const double *saved)
   saved += ga_meter_saved_size(b->meter);
   if (!status) status = ga_band_load(b->band, saved);
   saved += ga_band_saved_size(b->band);
-  b->restarts = b->edges = 0; /* the leader's counts begin here too */
+  b->restarts = b->edges = b->met = 0; /* the leader's counts begin here too */
+  b->ahead = isfinite(saved[0]) && fabs(saved[0]) < 1e6 ? (long)saved[0] : 0;
   b->n_rounds = saved[1] >= 0.0 && saved[1] <= APP_MOST_ROUNDS ? (int)saved[1] : 0;
   memcpy(b->round, saved + 2, sizeof b->round);
   return status;

@@ -29,6 +29,13 @@ typedef struct app_bars {
   const char **names;     /* [n], then units [n]; borrowed by the band */
   double *first;          /* [n] signals of the leader */
   int n;
+  const app_task *task;
+  ga_event_watch *watch; /* of the follower; NULL: no event changes the motion */
+  long met,
+      ahead; /* events of the leader so far; those that the follower had met before it, when it was loaded */
+  int changed;   /* 1: an event has changed the motion of the leader, which the follower does not know yet */
+  int jumped;    /* 1: an event has changed its motion, and the meter has not seen that; */
+  double energy; /* [J] before that */
   long restarts, edges; /* of the leader, already repeated by the follower */
   int n_rounds;         /* completed rounds */
   app_round round[APP_MOST_ROUNDS];

@@ -177,6 +177,7 @@ static const char plot_more[] =
 static const app_option export_options[] = {
     {"csv", 0, "FILE", 0, "comma-separated values, a line of names first; - for the standard output"},
     {"errors", 0, NULL, 0, "after each signal its error bars, NAME:error"},
+    {"events", 0, NULL, 0, "times and names of the run's events instead of signals"},
     OPTION_END};
 
 static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all signals with their units"},

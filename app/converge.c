@@ -16,6 +16,8 @@ static const char *const component_name[N_COMPONENTS] = {"q", "v", "vdot", "lamb
 typedef struct solution { /* at the end of a run */
   double *part[N_COMPONENTS];
   double size; /* step or tolerance */
+  double t;    /* [s] of its end */
+  int event;   /* that has ended the run; −1: none */
   double steps;
   double error[N_COMPONENTS]; /* NaN where there is no such part */
 } solution;
@@ -60,7 +62,10 @@ static ga_status run_once(study *t, solution *r, double size)
   ga_status status = app_task_prepare(&t->s, &settings, &opts);
   if (!status) status = app_task_start(&t->s, 0);
   if (!status) status = ga_simulator_run(t->s.simulator);
+  r->event = ga_event_watch_stopped_by(t->s.events);
+  if (status == GA_STOPPED && r->event >= 0) status = GA_OK; /* the states at the event are compared */
   if (status) return status;
+  r->t = ga_stepper_state(t->s.stepper)->t;
   r->steps = (double)ga_simulator_stats(t->s.simulator)->steps;
   return copy_state(t, r, ga_stepper_state(t->s.stepper));
 }
@@ -102,10 +107,14 @@ static void print_header(const study *t)
 {
   const ga_run_settings *o = &t->s.settings;
   const char *title = ga_model_title(t->s.model);
-  char scheme[64];
+  const solution *end = &t->run[t->n];
+  char scheme[64], event[160] = "";
   app_scheme_text(o, scheme, sizeof scheme);
-  printf("%s%s%s\n%s, %s; errors at t = %g s, relative to a run with %s %.3g\n\n", t->a->operands[0],
-         *title ? ": " : "", title, app_choice(o, "method"), scheme, o->t_end,
+  if (end->event >= 0)
+    snprintf(event, sizeof event, ", where the event '%s' ends each run",
+             ga_machine_event_name(t->s.machine, end->event));
+  printf("%s%s%s\n%s, %s; errors at t = %g s%s, relative to a run with %s %.3g\n\n", t->a->operands[0],
+         *title ? ": " : "", title, app_choice(o, "method"), scheme, end->t, event,
          t->by_step ? "steps of" : "the tolerance", t->run[t->n].size);
   printf("%10s %8s", t->by_step ? "h [s]" : "tolerance", "steps");
   for (int c = 0; c < N_COMPONENTS; c++)

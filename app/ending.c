@@ -131,8 +131,13 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
   const ga_state *s = ga_stepper_state(r->s.stepper);
   char elapsed[32];
   app_duration(elapsed, sizeof elapsed, seconds);
-  printf("\n%s t = %.9g s after %s", ga_simulator_finished(r->s.simulator) ? "finished at" : "ended at", s->t,
-         elapsed);
+  const int ended = ga_event_watch_stopped_by(r->events.watch);
+  if (ended >= 0)
+    printf("\nended by event '%s' at t = %.9g s after %s", ga_machine_event_name(r->s.machine, ended), s->t,
+           elapsed);
+  else
+    printf("\n%s t = %.9g s after %s", ga_simulator_finished(r->s.simulator) ? "finished at" : "ended at",
+           s->t, elapsed);
   if (seconds > 0.0) printf(", %.3g times real time", (s->t - r->s.progress.t_from) / seconds);
   printf("\nsteps        %.0f, of ", t.steps);
   if (t.h_largest - t.h_smallest > 1e-6 * t.h_largest) printf("%.2g s to ", t.h_smallest);
@@ -337,6 +342,7 @@ int app_end_reported(app_runner *r, int stopped_by, double seconds)
   if (!quiet) {
     print_summary(r, seconds, has_energies ? &e : NULL);
     app_bars_print(&r->bars, stdout);
+    if (!closed && r->events.watch) app_events_print(r->s.ctx, r->file, stdout);
     if (!closed) printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
     fflush(stdout);
   }

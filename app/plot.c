@@ -461,6 +461,41 @@ static void choose_ranges(double low[2], double high[2], const panel *here, int 
   }
 }
 
+/* Thin vertical lines at the events of the first result, with names as long as there are few. */
+static void draw_events(const picture *p, FILE *to, int over_time, double from, double till)
+{
+  enum { MOST_LINES = 400, MOST_NAMES = 16, FIRST_LABEL = 10 };
+  const ga_result *r = p->result[0];
+  const long all = ga_result_n_events(r);
+  long n = 0;
+  fputs("unset arrow\n", to);
+  for (int k = 0; k < MOST_NAMES; k++) fprintf(to, "unset label %d\n", FIRST_LABEL + k);
+  for (long i = 0; over_time && i < all; i++)
+    n += ga_result_event_time(r, i) >= from && ga_result_event_time(r, i) <= till;
+  if (n == 0 || n > MOST_LINES) return;
+  for (long i = 0, next, k = 0; i < all; i = next) { /* those of one time together */
+    const double t = ga_result_event_time(r, i);
+    char names[TITLE_LENGTH] = "";
+    size_t used = 0;
+    for (next = i; next < all && ga_result_event_time(r, next) == t; next++)
+      if (used < sizeof names)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", next > i ? ", " : "",
+                                 ga_result_event_name(r, next));
+    if (!(t >= from && t <= till)) continue;
+    fprintf(to,
+            "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back linecolor rgb 'gray60' "
+            "linewidth 0.7\n",
+            t, t);
+    if (n > MOST_NAMES) continue;
+    fprintf(to, "set label %ld ", FIRST_LABEL + k++);
+    app_gnuplot_quoted(to, names);
+    fprintf(to,
+            " noenhanced at first %.17g, graph 0.98 right rotate by 90 offset character -0.7, 0 "
+            "textcolor rgb 'gray40' font ',9'\n",
+            t);
+  }
+}
+
 static void draw_panel(const picture *p, FILE *to, int number)
 {
   const panel *here = &p->panel[number];
@@ -482,6 +517,7 @@ static void draw_panel(const picture *p, FILE *to, int number)
   choose_ranges(low, high, here, axes_width(p));
   fprintf(to, "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n", low[0], high[0], low[1], high[1]);
   fprintf(to, "set format y '%%.%dh'\n", here->digits);
+  draw_events(p, to, over_time, low[0], high[0]);
   for (int i = 0; i < p->n_curves; i++) {
     if (p->curve[i].panel != number) continue;
     fputs(separator, to);

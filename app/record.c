@@ -215,6 +215,8 @@ ga_status app_record_open(app_runner *r, int append)
   opts.attributes = attributes;
   opts.flush_seconds = r->flush_every;
   opts.append = append;
+  opts.n_events = r->events.watch ? ga_machine_n_events(r->s.machine) : 0;
+  opts.event_names = r->events.names;
   const ga_status status = ga_recorder_create(r->s.ctx, app_record_path(r), &opts, &r->recorder);
   free(names);
   free(bars);

@@ -1,6 +1,7 @@
 /* Result files as operands, and the commands that only read them: export and info. */
 #define _POSIX_C_SOURCE 200809L
 #include "results.h"
+#include "events.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -113,8 +114,30 @@ static int copy_out(ga_result *r, int n, const char **names, ga_status *status)
   return APP_DONE;
 }
 
+/* A line of names, then a line for each event. */
+static int write_events(const app_arguments *a, const ga_result *r, const char *file)
+{
+  char *text = NULL;
+  size_t length = 0;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  fputs("time [s],event\n", to);
+  for (long i = 0; i < ga_result_n_events(r); i++)
+    fprintf(to, "%.17g,%s\n", ga_result_event_time(r, i), ga_result_event_name(r, i));
+  const int failed = fclose(to), to_output = strcmp(file, "-") == 0;
+  const int error = failed ? ENOMEM : to_output ? 0 : app_output_write(file, text, length);
+  if (!error && to_output) app_terminal_data(), fwrite(text, 1, length, stdout);
+  free(text);
+  if (error) return app_output_refused(a, file, error);
+  if (!to_output) printf("%s: %ld events\n", file, ga_result_n_events(r));
+  return APP_DONE;
+}
+
 static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, const char *file)
 {
+  if (app_has(a, "events") && (a->n_operands > 1 || app_has(a, "errors")))
+    return app_misused(a, "--events exports no signals and no error bars");
+  if (app_has(a, "events")) return write_events(a, r, file);
   const int to_output = strcmp(file, "-") == 0;
   const int errors = app_has(a, "errors");
   const char **names = calloc(2 * (size_t)ga_result_n_signals(r) + 1, sizeof *names);
@@ -218,6 +241,7 @@ static int print_all(const app_arguments *a, ga_context *ctx, ga_result *r)
   if (n > 0) printf(", from t = %.9g s to %.9g s", first, last);
   putchar('\n');
   if (length > 0) printf("checkpoint   at t = %.9g s; galpha run --resume continues from it\n", t);
+  app_events_list(r, stdout, app_has(a, "signals"));
   print_signals(r, app_has(a, "signals"));
   if (!ga_result_verify(r)) return APP_DONE;
   fprintf(stderr, "galpha info: %s\n", ga_context_error(ctx)->text);

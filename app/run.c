@@ -94,6 +94,40 @@ static int on_output(void *user, const ga_state *s)
   return app_record_state(r, s) != GA_OK;
 }
 
+/* An event is recorded with the state before its changes; the energy that these bring is input. */
+static int on_event(void *user, int event, const ga_state *s)
+{
+  app_runner *r = user;
+  app_events *e = &r->events;
+  const int changes = ga_machine_event_changes(r->s.machine, event);
+  ga_status status = GA_OK;
+  const int compares =
+      changes && r->bars.accuracy > 0.0; /* the second run may be behind its own event already */
+  r->bars.changed |= changes;
+  if (!compares && !e->jumped && (!r->recorder || ga_recorder_time(r->recorder) < s->t))
+    status = app_record_state(r, s);
+  if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, s->t, event);
+  if (!status && changes && !e->jumped) {
+    status = r->written = ga_meter_update(r->meter, s);
+    if (!status) status = r->written = app_events_energy(&r->s, s, &e->energy);
+  }
+  e->jumped |= changes;
+  e->n++;
+  return status != GA_OK;
+}
+
+/* Behind the changes of events. */
+static ga_status pass_jump(app_runner *r, const ga_state *s)
+{
+  double energy = 0.0;
+  if (!r->events.jumped) return GA_OK;
+  r->events.jumped = 0;
+  const ga_status status = app_events_energy(&r->s, s, &energy);
+  ga_meter_add_input(r->meter, energy - r->events.energy);
+  if (status || r->s.settings.output == 0.0) return status; /* every step is recorded anyway */
+  return app_record_state(r, s);
+}
+
 /* Frees and resets what belongs to the previous round. */
 static void reset_round(app_runner *r)
 {
@@ -101,6 +135,7 @@ static void reset_round(app_runner *r)
   ga_recorder_destroy(&r->recorder);
   ga_meter_destroy(&r->meter);
   app_watch_close(&r->watch);
+  app_events_close(&r->events);
   r->before = r->worst = none;
   r->metered = r->has_saved = 0;
   r->followed = GA_OK;
@@ -113,7 +148,8 @@ static ga_status prepare(app_runner *r)
   reset_round(r);
   opts.output = on_output;
   opts.user = r;
-  ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
+  ga_status status = app_events_open(&r->events, &r->s, on_event, r, &opts);
+  if (!status) status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
   if (!status) status = app_bars_prepare(&r->bars, &r->s, r->n, r->index);
   if (!status) status = app_checkpoint_prepare(r);
@@ -195,8 +231,10 @@ static ga_status run_steps(app_runner *r)
       if (r->written || r->followed) return r->written ? r->written : r->followed;
       if (status < 0) return status;
       finished = ga_simulator_finished(r->s.simulator);
+      if (!finished) finished = r->events.ended = 1; /* an event has ended the run */
     }
     status = ga_meter_update(r->meter, s);
+    if (!status) status = pass_jump(r, s);
     if (!status) status = r->followed = app_bars_step(&r->bars, &r->s);
     if (status) return status;
     const int due = --r->wait <= 0 || s->t >= r->t_wait || app_rejected(stats) > r->watch.refused || finished;
@@ -310,6 +348,7 @@ int app_run(const app_arguments *a)
   if (!code) code = simulate(&r);
   ga_recorder_destroy(&r.recorder);
   ga_meter_destroy(&r.meter);
+  app_events_close(&r.events);
   app_bars_close(&r.bars);
   app_task_close(&r.s);
   free(r.index);

@@ -3,6 +3,7 @@
 #define GALPHA_APP_RUNNER_H
 
 #include "bars.h"
+#include "events.h"
 #include "watch.h"
 #include "task.h"
 
@@ -46,6 +47,7 @@ typedef struct app_runner {
   app_totals before; /* of the runs before this one */
   app_totals worst;  /* of this one: residuals only */
   app_watch watch;
+  app_events events;
   double *saved; /* buffer for a checkpoint */
   size_t n_saved;
   double t_saved;     /* [s] time of the checkpoint on the disk */

@@ -258,6 +258,7 @@ void app_task_close(app_task *s)
 {
   ga_simulator_destroy(&s->simulator);
   ga_stepper_destroy(&s->stepper);
+  ga_event_watch_destroy(&s->events);
   ga_model_destroy(&s->model);
   app_prescribed_free(&s->prescribed);
   ga_context_destroy(&s->ctx);
@@ -282,9 +283,14 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
   ga_simulate_opts o = *opts;
   ga_simulator_destroy(&s->simulator);
   ga_stepper_destroy(&s->stepper);
+  ga_event_watch_destroy(&s->events);
   ga_status status = ga_run_stepper_opts(s->ctx, settings, &stepper);
   if (!status) status = ga_stepper_create(s->ctx, ga_machine_system(s->machine), &stepper, &s->stepper);
   if (!status) status = app_task_simulate_opts(s, settings, &o);
+  if (!status && o.n_events == 0 && ga_machine_n_events(s->machine) > 0) {
+    status = ga_event_watch_create(s->ctx, s->machine, NULL, NULL, &s->events);
+    ga_event_watch_use(s->events, &o);
+  }
   if (!status) status = ga_simulator_create(s->ctx, s->stepper, &o, &s->simulator);
   return status;
 }

@@ -27,6 +27,7 @@ typedef struct app_task {
   double tolerance;         /* the tolerance as given */
   ga_stepper *stepper;
   ga_simulator *simulator;
+  ga_event_watch *events; /* of simulators whose events are not watched otherwise; NULL: the model has none */
   ga_start_report start;
   app_prescribed prescribed; /* by options */
   app_progress progress;     /* its bar is cleared before warnings are printed */

@@ -37,6 +37,8 @@ typedef union any_def {
   ga_sensor_def sensor;
   ga_signal_def signal;
   ga_guess_def guess;
+  ga_variable_def variable;
+  ga_event_def event;
   ga__block_def block;
 } any_def;
 
@@ -257,6 +259,16 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->guess = ga_guess_defaults();
     def->guess.signal = "arm.ax";
     break;
+  case GA__PART_VARIABLE:
+    def->variable = ga_variable_defaults();
+    def->variable.value = 2;
+    break;
+  case GA__PART_EVENT:
+    def->event = ga_event_defaults();
+    def->event.when = "arm.z - 1";
+    def->event.set = "arm.vz";
+    def->event.to = "-arm.vz";
+    break;
   case GA__PART_BLOCK:
     r->inputs[0] = (ga_input){.expression = "2*t"};
     r->inputs[1] = (ga_input){.value = 1, .expression = "t"};
@@ -329,6 +341,10 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_signal(m, &def->signal);
   case GA__PART_GUESS:
     return ga_machine_add_guess(m, &def->guess);
+  case GA__PART_VARIABLE:
+    return ga_machine_add_variable(m, &def->variable);
+  case GA__PART_EVENT:
+    return ga_machine_add_event(m, &def->event);
   case GA__PART_BLOCK:
     return ga_machine_add_block(m, def->block.name, def->block.block, def->block.inputs);
   case GA__PART_GROUND:

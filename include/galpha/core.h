@@ -931,21 +931,25 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   const double *output_times; /* borrowed */
   ga_output_fn output;        /* NULL: none */
   int n_events;
-  const ga_event *events;    /* copied */
-  ga_eval_fn event_function; /* g[n_events] at a point, continuous along the motion between restarts; unlike
-                                other callbacks, any non-zero return or NaN ends the simulation. Two crossings
-                                of one g within a step are not found: reduce h_max where that can happen */
-  ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
-  int n_breaks;              /* times at which the equations jump, in addition to the system's next_break */
-  const double *breaks;      /* [n_breaks] ascending; borrowed */
+  const ga_event *events; /* copied */
+  ga_eval_fn
+      event_function;      /* g[n_events] at a point, continuous along the motion between restarts; unlike
+                              other callbacks, any non-zero return or NaN ends the simulation. g is evaluated
+                              at the ends and quarters of steps, and where it comes close to zero in between;
+                              two crossings within a quarter are missed where g is narrow: reduce h_max */
+  ga_on_event_fn on_event; /* may be NULL unless there is a GA_EVENT_RESTART */
+  int n_breaks;            /* times at which the equations jump, in addition to the system's next_break */
+  const double *breaks;    /* [n_breaks] ascending; borrowed */
   int defect_points; /* number of times in a run at which the equations are checked within steps, on dense
                         output; at least three in a step from one break to the next. A step in which they are
                         off by more than ten tolerances is undone; with fixed steps it is kept, counted
                         (ga_simulate_stats.unseen) and a warning is logged. 0: no checks; default 1000, more
                         where outputs are closer */
   ga_observer_fn
-      observer; /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
-  void *user;   /* handed to output, event_function, on_event, observer */
+      observer;     /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
+  void *user;       /* handed to output, event_function, on_event, observer */
+  void *event_user; /* handed to event_function and on_event instead; NULL (default): user */
+  const char *const *event_names; /* [n_events] for messages, borrowed; NULL (default): their numbers */
 } ga_simulate_opts;
 
 typedef struct ga_simulate_stats {
@@ -1006,8 +1010,10 @@ typedef struct ga_follower_opts { /* start from ga_follower_defaults() */
   ga_observer_fn observer;        /* called after the start and after every step of the follower; non-zero
                                      stops; NULL: none */
   void *user;
-  const struct ga_simulate_opts *leader; /* options of the leader: their tolerances decide which jumps matter;
-                                            copied; NULL: the defaults */
+  const struct ga_simulate_opts
+      *leader; /* options of the leader: their tolerances decide which jumps matter;
+                  copied; NULL: the defaults. Events in them are those of the follower, which
+                  meets them at its own times: with an event_user of its own */
 } ga_follower_opts;
 
 typedef struct ga_follower ga_follower;
@@ -1021,6 +1027,11 @@ GA_API void ga_follower_destroy(ga_follower **f);
  * the defaults; its h is not used. */
 GA_API ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h,
                                    const ga_state *leader);
+/* To be called after a restart of the leader by an event at t: the follower reaches t, and its own event if
+ * that is later. events: the number of events that it should have met by then, ga_follower_events(): that of
+ * the leader, ga_simulate_stats.events. */
+GA_API ga_status ga_follower_meet(ga_follower *f, double t, long events);
+GA_API long ga_follower_events(const ga_follower *f); /* since the start, or since it was loaded */
 /* To be called after a restart of the leader at t, for example behind a jump of an input: restarts the
  * follower from its own q, v, x. t is the end of the leader's last step, or a time behind the jump there,
  * later by at most 1e-9 of max(|t|, 1 s); 3e-6 of it behind an edge where a start nearer to the edge would

@@ -843,6 +843,42 @@ GA_API ga_status ga_machine_add_guess(ga_machine *m, const ga_guess_def *def);
 GA_API ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block *block,
                                       const ga_input *inputs);
 
+/* ---- Variables and events ------------------------------------------------------------------------------ */
+
+/* A number that events may set, and expressions use by its name: the state of an integrator without input. */
+typedef struct ga_variable_def { /* start from ga_variable_defaults() */
+  const char *name;
+  double value; /* at the start, in SI units */
+} ga_variable_def;
+
+typedef enum ga_event_direction {
+  GA_DIRECTION_BOTH = 0,
+  GA_DIRECTION_RISING, /* the expression rises through 0 */
+  GA_DIRECTION_FALLING
+} ga_event_direction;
+
+/* An event: an expression of t and signals that passes through 0. It may use every signal except the energies
+ * that a meter sums up along a run. What happens is recorded with its time; `set` changes a number, and the
+ * run restarts behind it, so that order 2 is kept. Several events at one time act in the order in which they
+ * were added; the expressions of all of them are evaluated with the state before. */
+typedef struct ga_event_def { /* start from ga_event_defaults() */
+  const char *name;
+  const char *when; /* the expression: "ball.z - 0.1" */
+  ga_event_direction direction;
+  const char *set; /* what is changed: a variable, a state of a block ("lag.x1"), an integrator by its name, a
+                      rate of a joint's coordinate or scalar body, a component of a body's velocity or angular
+                      velocity. Velocities change as by an impulse along the one that is set: other velocities
+                      follow from the inertia and the joints. NULL: nothing */
+  const char *to;  /* expression of t and signals for its new value; needed with `set` */
+  int restart;     /* 1: the run restarts here although nothing is set */
+  int stop;        /* 1: the run ends here */
+} ga_event_def;
+
+GA_API ga_variable_def ga_variable_defaults(void);
+GA_API ga_event_def ga_event_defaults(void);
+GA_API ga_status ga_machine_add_variable(ga_machine *m, const ga_variable_def *def);
+GA_API ga_status ga_machine_add_event(ga_machine *m, const ga_event_def *def);
+
 /* ---- Building ------------------------------------------------------------------------------------------ */
 
 /* Resolves names and creates the system; afterwards no part can be added. On failure the message names the
@@ -887,6 +923,8 @@ GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
  * one for each modal body that turned so fast that its stiffness is not right;
  * returns the length it needs, as snprintf does. */
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
+/* Counts work [J] that was done at one time, as by an event that sets velocities, as part of energy.input. */
+GA_API void ga_meter_add_input(ga_meter *meter, double work);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
@@ -945,6 +983,27 @@ GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                                     const int *index, double *out);
+
+/* The events of a built machine, in the order in which they were added. */
+GA_API int ga_machine_n_events(const ga_machine *m);
+GA_API const char *ga_machine_event_name(const ga_machine *m, int i); /* NULL: no such i */
+GA_API int ga_machine_event_changes(const ga_machine *m, int i); /* 1: it has `set`, or it restarts the run */
+
+/* Watches the events of a machine along one run. */
+typedef struct ga_event_watch ga_event_watch;
+/* Event number `event` has happened at s, the state before its changes; non-zero stops the run. */
+typedef int (*ga_event_seen_fn)(void *user, int event, const ga_state *s);
+/* Errors go to ctx; each thread has a watch of its own. seen may be NULL. */
+GA_API ga_status ga_event_watch_create(ga_context *ctx, const ga_machine *m, ga_event_seen_fn seen,
+                                       void *user, ga_event_watch **out);
+GA_API void ga_event_watch_destroy(ga_event_watch **watch);
+/* Makes a simulator created with *opts watch the events: sets events, event_names, event_function, on_event
+ * and event_user, in place of others. The watch must outlive the simulator. */
+GA_API void ga_event_watch_use(ga_event_watch *watch, ga_simulate_opts *opts);
+GA_API int
+ga_event_watch_stopped_by(const ga_event_watch *watch); /* the event that ended the run; −1: none */
+/* Values of all event expressions at a state, g[ga_machine_n_events()]. */
+GA_API ga_status ga_event_watch_values(ga_event_watch *watch, const ga_state *s, double *g);
 
 /* After a start of kinematics that was refused because motions are free: coordinates of joints and scalar
  * bodies that determine the motion once they are prescribed, "shoulder.angle, elbow.angle", into text.

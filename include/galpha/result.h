@@ -5,6 +5,8 @@
  *   /time [n]                s
  *   /names [m], /units [m]   of the signals, UTF-8
  *   /model                   text of the model, where there is one
+ *   /events [2 × n]          time and number of every event of the run, if its model has events;
+ *   /event_names [k]         their names, by number from 0
  *   /checkpoint/...          state from which the run can be resumed
  *   /sums, /tail             checksums: CRC-32 of every block of records, compared whenever one is read
  *   attributes of the root   format, galpha (version), status, failure, and the caller's own
@@ -53,6 +55,8 @@ typedef struct ga_recorder_opts { /* start from ga_recorder_defaults() */
   int compression;                /* 1: without loss (default); 0: none */
   double flush_seconds; /* [s] of the clock between flushes; 0: every record; default 1; infinity: only on
                            request */
+  int n_events;         /* events that may happen; default 0 */
+  const char *const *event_names; /* [n_events] copied */
   int append; /* 1: continue an existing file after its checkpoint: later records are dropped. Names must be
                  the same; model and attributes of the file are kept, and may be NULL and 0 here */
 } ga_recorder_opts;
@@ -67,6 +71,8 @@ GA_API ga_status ga_recorder_create(ga_context *ctx, const char *path, const ga_
                                     ga_recorder **out);
 /* values[n_signals], NaN and infinity allowed; t must not be less than that of the record before. */
 GA_API ga_status ga_recorder_add(ga_recorder *r, double t, const double *values);
+/* Event number `event` has happened at t; times in the order in which they are found. */
+GA_API ga_status ga_recorder_event(ga_recorder *r, double t, int event);
 GA_API ga_status ga_recorder_flush(ga_recorder *r);
 GA_API long ga_recorder_n_records(const ga_recorder *r); /* including those of a file that is continued */
 GA_API double ga_recorder_time(const ga_recorder *r); /* [s] of the last of them; −infinity: there is none */
@@ -115,6 +121,11 @@ GA_API const char *ga_result_attribute(const ga_result *r, const char *name); /*
 /* How the run of the file ended; GA_RUN_RUNNING: it is running, or was killed. Reads files of older versions
  * too. */
 GA_API ga_run_status ga_result_run_status(const ga_result *r);
+/* Events of the run, in the order of their times: the time [s] of number i (NaN: there is none), and its
+ * name. */
+GA_API long ga_result_n_events(const ga_result *r);
+GA_API double ga_result_event_time(const ga_result *r, long i);
+GA_API const char *ga_result_event_name(const ga_result *r, long i); /* "" if i is out of range */
 GA_API const char *ga_result_model(const ga_result *r); /* "" where there is none, or a damaged one */
 /* The last checkpoint. saved[*n] NULL: only t and n are given; *n 0: there is none. */
 GA_API ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved);

@@ -231,6 +231,13 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_GUESS_UNUSED] = {"nothing uses '{name}', so that a guess of it does nothing",
                                 "; leave it out"},
     [GA_REASON_GUESS_TWICE] = {"'{name}' has a guess already", NULL},
+    [GA_REASON_EVENT_TARGET] = {"'{name}' cannot be set by an event: {detail}",
+                                "; set a variable, a state of a block, or a velocity"},
+    [GA_REASON_EVENT_ENERGY] =
+        {"{field}: '{name}' is summed up along a run, and is not known where events are sought",
+         "; use energy.kinetic or energy.potential"},
+    [GA_REASON_EVENT_HELD] = {"t = {t}: '{name}' cannot become {0.6}: joints or drives hold it at {1.6}",
+                              "; set a velocity that they leave free"},
 
     /* fields of parts */
     [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},

@@ -1,8 +1,7 @@
 /* A stepper that covers the steps of another one in parts. */
 #include "core/sample.h"
 #include "core/arrays.h"
-#include "core/sides.h"
-#include "core/weights.h"
+#include "core/simulate.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,6 +18,7 @@ enum { MOST_PARTS = 64 };
 #define ROUNDINGS 4.0
 #define HERE 1e-9         /* [-] of a part: an edge this close counts as at its beginning */
 #define MOMENT 1e-6       /* [-] of the leader's last step: no step is made for less */
+enum { AHEAD = 2 };       /* leader's steps: the one that ends before its edge, and the short one over it */
 enum { MOST_STARTS = 8 }; /* with ever smaller steps */
 
 struct ga_follower {
@@ -38,6 +38,8 @@ struct ga_follower {
   double h_ahead;          /* [s] size of steps there; 0: not known yet */
   double *weight;          /* [nv] tolerances of errors of q */
   ga_simulate_opts leader; /* its tolerances */
+  int event;               /* that the current state stands at; −1: none */
+  ga_simulator *events;    /* looks for events in the follower's steps, and restarts there; NULL: none */
   ga_state inside;         /* an interpolated state, in the arrays below */
   double *block, *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
 };
@@ -65,6 +67,18 @@ static ga_status take_memory(ga_follower *f)
   return ga__arrays_create(f->ctx, GA__ARRAYS(part), "a follower", &f->block, NULL);
 }
 
+/* A simulator that makes no steps of its own. */
+static ga_status watch_events(ga_follower *f)
+{
+  ga_simulate_opts o = f->leader;
+  o.output = NULL, o.observer = NULL;
+  o.output_every = 0.0;
+  o.n_output_times = 0;
+  o.defect_points = 0;
+  o.fixed_h /= f->opts.parts;
+  return ga_simulator_create(f->ctx, f->st, &o, &f->events);
+}
+
 ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_opts *opts, ga_follower **out)
 {
   if (out) *out = NULL;
@@ -86,9 +100,11 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
   f->st = st;
   st->meets_samples = 1;
   f->opts = o;
+  f->event = -1;
   ga_status status = take_memory(f);
   f->leader = o.leader ? *o.leader : ga_simulate_defaults();
   if (!status) status = ga__sides_create(ctx, st->sys, &f->leader, &f->sides);
+  if (!status && f->leader.n_events > 0) status = watch_events(f);
   f->opts.leader = NULL;
   if (status)
     ga_follower_destroy(&f);
@@ -103,6 +119,7 @@ void ga_follower_destroy(ga_follower **f)
   ga_context *ctx = (*f)->ctx;
   ga__free(ctx, (*f)->block);
   ga__sides_free(&(*f)->sides);
+  ga_simulator_destroy(&(*f)->events);
   ga__free(ctx, *f);
   *f = NULL;
 }
@@ -159,6 +176,50 @@ static ga_status begin(ga_follower *f, ga_start_opts start, double t, const doub
   return status;
 }
 
+/* ---- Events ---- */
+
+/* Events are looked for from the current state on. first 1: the follower has just started. */
+static ga_status begin_events(ga_follower *f, int first)
+{
+  ga_simulator *sim = f->events;
+  if (!sim) return GA_OK;
+  if (first) {
+    sim->t0 = time_of(f);
+    sim->start = f->start;
+    ga__breaks_begin(&sim->breaks, sim->opts.t_end);
+    sim->stats.events = 0;
+    for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
+  }
+  return ga__sim_evaluate_events(sim, &f->st->view, sim->g);
+}
+
+/* Events of the last step, whose part of the leader's step is `part`: where one of them changes the motion,
+ * the step ends on it, and the next one begins with what it changes. */
+static ga_status reach_event(ga_follower *f, double part)
+{
+  ga_simulator *sim = f->events;
+  if (!sim) return GA_OK;
+  if (!(sim->opts.fixed_h > 0.0)) sim->opts.h_first = part;
+  const ga_status status = ga__sim_reach_event(sim, 0.0, &f->event);
+  if (f->event < 0 && status >= 0) ga__copy_numbers(sim->g, sim->g_new, sim->opts.n_events);
+  if (f->event >= 0) f->gap = 0.0;
+  return status < 0 ? status : GA_OK;
+}
+
+/* An event that ends the run ends that of the leader; the follower goes on. */
+static ga_status act_on_event(ga_follower *f)
+{
+  ga_simulator *sim = f->events;
+  ga_status status = call_observer(f);
+  if (!status) status = ga__sim_act_on_event(sim, f->event);
+  f->event = sim->last_event = -1;
+  f->observed = 0;
+  f->ahead = sim->opts.fixed_h > 0.0 ? 0 : AHEAD;
+  f->h_ahead = 0.0;
+  ga__sides_forget(&f->sides);
+  return status == GA_STOPPED ? GA_OK : status;
+}
+
 ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h, const ga_state *leader)
 {
   if (!f) return GA_ERR_ARGUMENT;
@@ -173,10 +234,12 @@ ga_status ga_follower_start(ga_follower *f, const ga_start_opts *start, double h
   f->started = 1;
   f->observed = 0;
   f->gap = 0.0;
+  f->event = -1;
   f->ahead = 0;
   f->t_step = f->t_target = f->sampled = leader->t;
   f->steps = f->subdivided = 0;
-  return call_observer(f);
+  status = begin_events(f, 1);
+  return status ? status : call_observer(f);
 }
 
 /* Restarts at t from the current q, v, x. */
@@ -203,6 +266,7 @@ static ga_status start_at(ga_follower *f, double t, double h)
   ga__start_again(f->st, GA__FOLLOWING);
   status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
   ga__start_first(f->st);
+  if (!status) status = begin_events(f, 0);
   f->started = !status;
   f->observed = 0;
   return status;
@@ -333,7 +397,6 @@ static double start_size(const ga_follower *f)
  * Behind an edge that the leader reaches later, the leader's steps are no guide: a ball that has touched
  * the floor while the leader's still flies needs the steps of the contact. Errors are then controlled by
  * the leader's tolerances, for parts of its steps, until it has met the edge too. */
-enum { AHEAD = 2 }; /* leader's steps: the one that ends before its edge, and the short one over it */
 enum { MOST_TRIES = 40 };
 
 /* Largest error of the last step over its tolerance. */
@@ -383,6 +446,7 @@ static ga_status careful_step(ga_follower *f, double h, double *made)
 /* One step of the follower: the next part of the leader's step, or a smaller one. */
 static ga_status next_part(ga_follower *f)
 {
+  if (f->event >= 0) return act_on_event(f);
   if (f->gap > 0.0) return pass_edge(f);
   if (f->gap < 0.0) {
     ga_status seen = call_observer(f);
@@ -413,6 +477,7 @@ static ga_status next_part(ga_follower *f)
   if (status > 0) return fail_parts(f, other);
   if (!status) status = stop_at_edge(f, other);
   if (status > 0) return fail_parts(f, other);
+  if (!status) status = reach_event(f, whole);
   if (status) return status;
   f->steps++;
   f->observed = 0;
@@ -456,6 +521,30 @@ ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
   return GA_OK;
 }
 
+/* An event changes the motion of the leader at t. The follower's own one may have been earlier, or is yet to
+ * come: then it goes on until it has happened, within one more step of the leader. */
+ga_status ga_follower_meet(ga_follower *f, double t, long events)
+{
+  if (!f) return GA_ERR_ARGUMENT;
+  ga_status status = check_started(f, __func__);
+  if (!status && t > f->t_target) status = ga_follower_lead(f, t);
+  if (!status) status = ga_follower_reach(f, f->t_target, NULL);
+  if (status) return status;
+  const double step = fmax(f->t_target - f->t_step, f->start.h);
+  f->t_step = fmax(t, time_of(f)), f->t_target = f->t_step + step;
+  while (!status && f->events && f->events->stats.events < events &&
+         time_of(f) < f->t_target - time_rounding(f))
+    status = next_part(f);
+  f->t_step = f->t_target = t;
+  f->n_edges = f->ahead = 0;
+  return status ? status : call_observer(f);
+}
+
+long ga_follower_events(const ga_follower *f)
+{
+  return f && f->events ? f->events->stats.events : 0;
+}
+
 double ga_follower_time(const ga_follower *f)
 {
   return f ? f->t_target : 0.0;
@@ -474,17 +563,44 @@ long ga_follower_subdivided(const ga_follower *f)
 /* Behind the stepper's numbers: the end of the leader's last step, counts, and how it was started. */
 enum { N_SAVED = 12 };
 
+/* Then g of every event, its last time, and the time between its last two occurrences. */
+static size_t n_saved_events(const ga_follower *f)
+{
+  return f->events ? 3 * (size_t)f->events->opts.n_events : 0;
+}
+
+static void save_events(const ga_follower *f, double *saved)
+{
+  const int n = f->events ? f->events->opts.n_events : 0;
+  if (n == 0) return;
+  ga__copy_numbers(saved, f->events->g, n);
+  ga__copy_numbers(saved + n, f->events->fired, n);
+  ga__copy_numbers(saved + 2 * n, f->events->since, n);
+}
+
+static ga_status load_events(ga_follower *f, const double *saved)
+{
+  const int n = f->events ? f->events->opts.n_events : 0;
+  const ga_status status = begin_events(f, 1);
+  if (n == 0 || status) return status;
+  ga__copy_numbers(f->events->g, saved, n);
+  ga__copy_numbers(f->events->fired, saved + n, n);
+  ga__copy_numbers(f->events->since, saved + 2 * n, n);
+  return GA_OK;
+}
+
 size_t ga_follower_saved_size(const ga_follower *f)
 {
-  return f ? ga_stepper_saved_size(f->st) + N_SAVED : 0;
+  return f ? ga_stepper_saved_size(f->st) + N_SAVED + n_saved_events(f) : 0;
 }
 
 ga_status ga_follower_save(ga_follower *f, double *saved)
 {
   if (!f || !saved) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_save");
-  if (!status && fabs(time_of(f) - f->t_target) > time_rounding(f))
+  if (!status && f->t_target - time_of(f) > time_rounding(f))
     status = ga__refuse_order(f->ctx, __func__, "after the leader's step is finished");
+  if (!status && f->event >= 0) status = act_on_event(f);
   if (!status) status = call_observer(f);
   if (!status) status = ga_stepper_save(f->st, saved);
   if (status) return status;
@@ -494,6 +610,7 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
                                   o->perturb_v, o->max_change,    o->max_gap,
                                   f->gap,       f->ahead,         f->h_ahead};
   memcpy(saved + ga_stepper_saved_size(f->st), number, sizeof number);
+  save_events(f, saved + ga_stepper_saved_size(f->st) + N_SAVED);
   return GA_OK;
 }
 
@@ -501,7 +618,7 @@ ga_status ga_follower_load(ga_follower *f, const double *saved)
 {
   if (!f || !saved) return GA_ERR_ARGUMENT;
   const double *s = saved + ga_stepper_saved_size(f->st);
-  const int bad = ga__first_bad(s, N_SAVED);
+  const int bad = ga__first_bad(s, N_SAVED + (int)n_saved_events(f));
   if (bad >= 0) return ga__refuse_saved(f->ctx, __func__, (size_t)(s - saved) + (size_t)bad, s[bad]);
   const ga_status status = ga_stepper_load(f->st, saved);
   if (status) return status;
@@ -520,5 +637,6 @@ ga_status ga_follower_load(ga_follower *f, const double *saved)
   f->h_ahead = s[11];
   ga__sides_forget(&f->sides);
   f->started = f->observed = 1;
-  return GA_OK;
+  f->event = -1;
+  return load_events(f, s + N_SAVED);
 }

@@ -28,10 +28,14 @@ struct ga_simulator {
   ga_simulate_stats stats;
   double *block;            /* of all arrays of numbers below */
   double *g, *g_new, *g_at; /* [n_events] */
-  double *fired;            /* [n_events] time of the last occurrence; −DBL_MAX: none */
-  double *weight;           /* [nv] tolerances of errors of q */
-  double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
-  double strict_most;       /* the largest of them */
+  double *g_begin,
+      *g_inside; /* [n_events], [(GA__EVENT_PARTS − 1) n_events] at the beginning of a step, and within it */
+  double *from,
+      *when;     /* [n_events] from when on an event is looked for within a step, and when it happens there */
+  double *fired; /* [n_events] time of the last occurrence; −DBL_MAX: none */
+  double *weight;     /* [nv] tolerances of errors of q */
+  double *strict;     /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
+  double strict_most; /* the largest of them */
   double kick_end; /* [s] end of error control of velocities after a force within a step; −DBL_MAX: none */
   double *since;   /* [n_events] time between the last two occurrences; DBL_MAX: not known */
   ga_state view;   /* of an interpolated state */
@@ -60,6 +64,7 @@ typedef struct ga__rejected_step {
   int grown;
 } ga__rejected_step;
 
+enum { GA__EVENT_PARTS = 4 };         /* of a step, at whose ends events are evaluated */
 enum { GA__FIRST_STEPS = 4 };         /* steps after a start with a test of accelerations */
 #define GA__KAPPA_LEAST 0.01          /* κ of the error of positions is taken to be at least this */
 enum { GA__WARY_FIRST = 8 };          /* steps with a limited size after a failure */
@@ -128,7 +133,8 @@ void ga__sim_count_rejection(ga_simulator *sim, ga_status status);
 ga_status ga__sim_fail_step(ga_simulator *sim, double t, const char *what, double h);
 /* Steps until one is accepted; *err: its error. GA__AT_EDGE: none was, as the current state is at an edge. */
 ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err);
-/* Takes the last step back and steps to t instead; if t is its beginning up to rounding, stays there. */
+/* Takes the last step back and steps to t instead, with outputs on the way; if t is its beginning up to
+ * rounding, stays there. */
 ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err);
 
 /* -- Checks within steps (simulate_inside.c) -- */
@@ -163,6 +169,10 @@ ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *
 /* Handles the events of the last step in order. *gone: the step was replaced by one that ends at a stop or
  * restart. */
 ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone);
+/* The same in two parts: up to a stop or restart, on which the last step ends then (*event −1: there is
+ * none), and what happens there. */
+ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event);
+ga_status ga__sim_act_on_event(ga_simulator *sim, int event);
 
 /* -- Outputs at given times (simulate_output.c) -- */
 ga_status ga__sim_hand_out_state(ga_simulator *sim, const ga_state *s);

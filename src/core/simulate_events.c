@@ -1,4 +1,8 @@
-/* Events: zeros of functions of the state, located within a step. */
+/* Events: zeros of functions of the state, located within a step.
+ *
+ * g is known at both ends of a step and at its quarters. Between two of these times it may still pass zero
+ * twice: where the polynomial through the five values comes close to zero, the extreme of g itself is
+ * searched for. */
 #include "core/simulate.h"
 
 #include <float.h>
@@ -9,48 +13,98 @@
  * between the event's last two occurrences, which may become shorter and shorter. */
 #define PEEK 0.01
 #define PEEK_AGAIN 1e-4
+/* The extreme of g is searched for where the polynomial comes closer to zero than this part of g's range in
+ * the step. */
+#define CLOSE_TO_ZERO 0.1
 enum { MAX_LOCATE = 60 };
+enum { PARTS = GA__EVENT_PARTS };
+enum { SAMPLES = 8 };     /* of the polynomial, in each part */
+enum { MAX_NARROW = 40 }; /* evaluations in search of an extreme */
+
+static void *user_of(const ga_simulate_opts *o)
+{
+  return o->event_user ? o->event_user : o->user;
+}
+
+static const char *name_of(const ga_simulator *sim, int event, char number[16])
+{
+  if (sim->opts.event_names && event >= 0) return sim->opts.event_names[event];
+  snprintf(number, 16, "%d", event);
+  return number;
+}
+
+/* A callback has failed; what it has said itself is kept. */
+static ga_status fail_callback(ga_simulator *sim, const char *callback, int event, double t, int code,
+                               ga_status before)
+{
+  char number[16];
+  ga_context *ctx = sim->ctx;
+  if (ctx->error.status != GA_OK) {
+    ctx->error.t = t;
+    return ctx->error.status = GA_ERR_CALLBACK;
+  }
+  ctx->error.status = before;
+  return ga__refuse(ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, event},
+                                 .kind = event >= 0 ? "event" : NULL,
+                                 .part = event >= 0 ? name_of(sim, event, number) : NULL,
+                                 .callback = callback,
+                                 .code = code});
+}
 
 ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *g)
 {
   const ga_simulate_opts *o = &sim->opts;
+  char number[16];
   if (o->n_events == 0) return GA_OK;
   ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
-  int code = o->event_function(o->user, &p, g), bad = code ? -1 : ga__first_bad(g, o->n_events);
-  if (code)
-    return ga__refuse(
-        sim->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
-        &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1}, .callback = "event_function", .code = code});
-  if (bad >= 0) {
-    char event[16];
-    snprintf(event, sizeof event, "%d", bad);
-    return ga__refuse(sim->ctx, GA_ERR_NAN, GA_REASON_CALLBACK_NOT_FINITE,
-                      &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, bad},
-                                   .kind = "event",
-                                   .part = event,
-                                   .callback = "event_function",
-                                   GA__NUMBERS({g[bad], NULL})});
-  }
-  return GA_OK;
+  const ga_status before = ga__begin_callback(sim->ctx);
+  const int code = o->event_function(user_of(o), &p, g);
+  if (code) return fail_callback(sim, "event_function", -1, s->t, code, before);
+  sim->ctx->error.status = before;
+  const int bad = ga__first_bad(g, o->n_events);
+  if (bad < 0) return GA_OK;
+  return ga__refuse(sim->ctx, GA_ERR_NAN, GA_REASON_CALLBACK_NOT_FINITE,
+                    &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, bad},
+                                 .kind = "event",
+                                 .part = name_of(sim, bad, number),
+                                 .callback = "event_function",
+                                 GA__NUMBERS({g[bad], NULL})});
+}
+
+/* g of all events at t within the last step, into sim->g_at. */
+static ga_status evaluate_at(ga_simulator *sim, double t)
+{
+  const ga_status status = ga__sim_interpolate(sim, t);
+  return status ? status : ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
 }
 
 /* Whether g leaves its side, also if it becomes 0. */
-static int event_crosses(const ga_event *e, double before, double after)
+static int leaves_side(double before, double after)
 {
-  if (before == 0.0 || (before < 0.0 ? after < 0.0 : after > 0.0)) return 0;
-  return e->direction == 0 || (e->direction > 0) == (before < 0.0);
+  return before != 0.0 && !(before < 0.0 ? after < 0.0 : after > 0.0);
 }
 
-/* First time in (ta, tb] at which event i crosses: bisection made faster by false position (Illinois). */
-static ga_status locate_event(ga_simulator *sim, int i, double ta, double tb, double *t)
+static int event_crosses(const ga_event *e, double before, double after)
 {
-  double ga = sim->g[i], gb = sim->g_new[i];
+  return leaves_side(before, after) && (e->direction == 0 || (e->direction > 0) == (before < 0.0));
+}
+
+/* A piece of the last step, with g of one event at its ends. */
+typedef struct piece {
+  double a, b; /* [s] */
+  double ga, gb;
+} piece;
+
+/* First time in (a, b] at which event i crosses: bisection made faster by false position (Illinois). */
+static ga_status locate_event(ga_simulator *sim, int i, piece p, double *t)
+{
+  double ta = p.a, tb = p.b, ga = p.ga, gb = p.gb;
   int side = 0, from_below = ga < 0.0;
   for (int k = 0; k < MAX_LOCATE && tb - ta > 4.0 * DBL_EPSILON * fmax(fabs(ta), fabs(tb)); k++) {
     double tc = k % 3 == 2 ? 0.5 * (ta + tb) : (ta * gb - tb * ga) / (gb - ga);
     if (!(tc > ta && tc < tb)) tc = 0.5 * (ta + tb);
-    ga_status status = ga__sim_interpolate(sim, tc);
-    if (!status) status = ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
+    const ga_status status = evaluate_at(sim, tc);
     if (status) return status;
     double gc = sim->g_at[i];
     if (gc == 0.0 || (gc < 0.0) != from_below) {
@@ -68,6 +122,101 @@ static ga_status locate_event(ga_simulator *sim, int i, double ta, double tb, do
   return GA_OK;
 }
 
+/* ---- Two crossings between known values ---- */
+
+/* The polynomial through value[k] at k/PARTS, at s from 0 to 1 (Lagrange). */
+static double polynomial(const double value[PARTS + 1], double s)
+{
+  double sum = 0.0;
+  for (int k = 0; k <= PARTS; k++) {
+    double term = value[k];
+    for (int j = 0; j <= PARTS; j++)
+      if (j != k) term *= (s * PARTS - j) / (k - j);
+    sum += term;
+  }
+  return sum;
+}
+
+/* 1: the polynomial comes close to zero between its ends in part k of the step; *s: where it comes closest.
+ */
+static int comes_close(const double value[PARTS + 1], int k, double *s)
+{
+  const double side = value[k] < 0.0 ? -1.0 : 1.0;
+  double low = value[0], high = value[0], least = INFINITY;
+  int at = 0;
+  for (int j = 1; j <= PARTS; j++) low = fmin(low, value[j]), high = fmax(high, value[j]);
+  for (int j = 0; j <= SAMPLES; j++) {
+    const double now = side * polynomial(value, (k + (double)j / SAMPLES) / PARTS);
+    if (now < least) least = now, at = j;
+  }
+  *s = (k + (double)at / SAMPLES) / PARTS;
+  return at > 0 && at < SAMPLES && least < CLOSE_TO_ZERO * (high - low);
+}
+
+/* g has the same sign at both ends of p. Searches for a time *t between them with the other sign or 0,
+ * beginning at `guess`: golden section for the value closest to zero. *found: there is one, with g *value. */
+static ga_status search_extreme(ga_simulator *sim, int i, const piece *p, double guess, int *found, double *t,
+                                double *value)
+{
+  const double golden = 0.381966011250105, side = p->ga < 0.0 ? -1.0 : 1.0;
+  const double width = (p->b - p->a) / SAMPLES;
+  double a = fmax(p->a, guess - width), b = fmin(p->b, guess + width), best = INFINITY, x = guess;
+  *found = 0;
+  for (int k = 0; k < MAX_NARROW && b - a > 1e-9 * (p->b - p->a); k++) {
+    const double at = k == 0 ? guess : x - a > b - x ? x - golden * (x - a) : x + golden * (b - x);
+    if (!(at > a && at < b)) break;
+    const ga_status status = evaluate_at(sim, at);
+    if (status) return status;
+    const double now = side * sim->g_at[i];
+    *t = at, *value = sim->g_at[i];
+    if ((*found = now <= 0.0)) return GA_OK;
+    if (now < best) {
+      if (at > x) a = x;
+      if (at < x) b = x;
+      x = at, best = now;
+    } else if (at > x) {
+      b = at;
+    } else {
+      a = at;
+    }
+  }
+  return GA_OK;
+}
+
+/* The first crossing of event i after sim->from[i] within the last step; *when: HUGE_VAL: none. */
+static ga_status find_crossing(ga_simulator *sim, int i, double *when)
+{
+  const double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
+  const ga_event *e = &sim->events[i];
+  double value[PARTS + 1], now = sim->g[i], t = sim->from[i];
+  *when = HUGE_VAL;
+  value[0] = sim->g_begin[i], value[PARTS] = sim->g_new[i];
+  for (int k = 1; k < PARTS; k++) value[k] = sim->g_inside[(k - 1) * sim->opts.n_events + i];
+  for (int k = 0; k < PARTS; k++) {
+    const double next = k + 1 == PARTS ? end : beginning + (end - beginning) * (k + 1) / PARTS;
+    if (next <= t) continue;
+    piece p = {t, next, now, value[k + 1]};
+    double s, middle = next, inside = now;
+    int found = 0;
+    if (event_crosses(e, p.ga, p.gb)) return locate_event(sim, i, p, when);
+    if (!leaves_side(p.ga, p.gb) && p.ga != 0.0 && comes_close(value, k, &s)) {
+      const double guess = beginning + s * (end - beginning);
+      if (guess > t) {
+        const ga_status status = search_extreme(sim, i, &p, guess, &found, &middle, &inside);
+        if (status) return status;
+      }
+    }
+    if (found && event_crosses(e, p.ga, inside))
+      return locate_event(sim, i, (piece){p.a, middle, p.ga, inside}, when);
+    if (found && event_crosses(e, inside, p.gb))
+      return locate_event(sim, i, (piece){middle, p.b, inside, p.gb}, when);
+    t = next, now = value[k + 1];
+  }
+  return GA_OK;
+}
+
+/* ---- The events of a step ---- */
+
 /* For g = 0 at the beginning of the step, as after a restart: uses the side it moves to. */
 static ga_status resolve_zero_events(ga_simulator *sim)
 {
@@ -76,26 +225,37 @@ static ga_status resolve_zero_events(ga_simulator *sim)
     if (sim->g[i] != 0.0) continue;
     double after =
         fmax(fmin(PEEK * (end - beginning), PEEK_AGAIN * sim->since[i]), ga__sim_time_resolution(sim));
-    ga_status status = ga__sim_interpolate(sim, fmin(beginning + after, end));
-    if (!status) status = ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
+    const ga_status status = evaluate_at(sim, fmin(beginning + after, end));
     if (status) return status;
     sim->g[i] = sim->g_at[i];
   }
   return GA_OK;
 }
 
-/* The earliest event of the last step that has not been handled; −1: none; *t: its time. */
-static ga_status find_first_event(ga_simulator *sim, int *event, double *t)
+/* g at the quarters of the last step; all events are looked for from its beginning on. */
+static ga_status look_inside(ga_simulator *sim)
 {
-  const ga_stepper *st = sim->st;
-  double beginning = st->next.scalar[GA__T];
+  const double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
+  const int n = sim->opts.n_events;
+  for (int i = 0; i < n; i++) sim->from[i] = beginning, sim->g_begin[i] = sim->g[i];
+  for (int k = 1; k < PARTS; k++) {
+    const ga_status status = evaluate_at(sim, beginning + (end - beginning) * k / PARTS);
+    if (status) return status;
+    ga__copy_numbers(sim->g_inside + (k - 1) * n, sim->g_at, n);
+  }
+  return GA_OK;
+}
+
+/* The earliest event of the last step that has not been handled, of those that are only recorded or of the
+ * others; −1: none; *t: its time. */
+static ga_status find_first_event(ga_simulator *sim, int recorded, int *event, double *t)
+{
   *event = -1;
   for (int i = 0; i < sim->opts.n_events; i++) {
-    double when;
-    if (sim->fired[i] > beginning || !event_crosses(&sim->events[i], sim->g[i], sim->g_new[i])) continue;
-    ga_status status = locate_event(sim, i, beginning, st->now.scalar[GA__T], &when);
+    if ((sim->events[i].action == GA_EVENT_RECORD) != recorded) continue;
+    const ga_status status = find_crossing(sim, i, &sim->when[i]);
     if (status) return status;
-    if (*event < 0 || when < *t) *event = i, *t = when;
+    if (isfinite(sim->when[i]) && (*event < 0 || sim->when[i] < *t)) *event = i, *t = sim->when[i];
   }
   return GA_OK;
 }
@@ -108,71 +268,118 @@ static ga_status report_event(ga_simulator *sim, int event, const ga_state *s, d
   sim->stats.events++;
   sim->since[event] = s->t - sim->fired[event];
   sim->fired[event] = s->t;
-  int code = o->on_event ? o->on_event(o->user, event, s, q, v, x) : 0;
-  if (code < 0) {
-    char name[16];
-    snprintf(name, sizeof name, "%d", event);
-    return ga__refuse(sim->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
-                      &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, event},
-                                   .kind = "event",
-                                   .part = name,
-                                   .callback = "on_event",
-                                   .code = code});
-  }
+  const ga_status before = ga__begin_callback(sim->ctx);
+  int code = o->on_event ? o->on_event(user_of(o), event, s, q, v, x) : 0;
+  if (code < 0) return fail_callback(sim, "on_event", event, s->t, code, before);
+  sim->ctx->error.status = before;
   return code > 0 ? GA_STOPPED : GA_OK;
 }
 
 /* Restarts that follow each other ever faster would never end, or be missed. */
 static ga_status fail_restarts(ga_simulator *sim, int event)
 {
-  char name[16];
-  snprintf(name, sizeof name, "%d", event);
+  char number[16];
   return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_RESTARTS_PILE_UP,
                     &(ga__facts){.at = &(ga__fact_time){sim->fired[event], NAN, -1, event},
                                  .kind = "event",
-                                 .part = name,
+                                 .part = name_of(sim, event, number),
                                  GA__NUMBERS({sim->since[event], NULL}, {ga__sim_least_step(sim), NULL})});
 }
 
-/* The stepper is at `event`: handles it, and others that have occurred by now. */
-static ga_status handle_events_here(ga_simulator *sim, int event, double beginning)
+/* One event at the current state s; *restarts, *stops: what it asks for. */
+static ga_status handle_one(ga_simulator *sim, int i, const ga_state *s, int *restarts, int *stops)
+{
+  const ga_event_action action = sim->events[i].action;
+  const int again = action == GA_EVENT_RESTART;
+  ga_status status =
+      report_event(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
+  if (!status && again && sim->since[i] < ga__sim_least_step(sim)) status = fail_restarts(sim, i);
+  *restarts |= again;
+  *stops |= status == GA_STOPPED || action == GA_EVENT_STOP;
+  if (action == GA_EVENT_STOP) sim->last_event = i;
+  return status < 0 ? status : GA_OK;
+}
+
+/* The stepper is at `event`: handles it, and others that have occurred by now, in the order of their numbers.
+ * What a restart changes may make further events cross zero at the same time: they follow, each event once.
+ */
+ga_status ga__sim_act_on_event(ga_simulator *sim, int event)
 {
   const ga_state *s = &sim->st->view;
+  const int n = sim->opts.n_events;
+  const double same = sim->when[event] + 4.0 * ga__sim_time_resolution(sim);
   int restarts = 0, stops = 0;
   ga_status status = ga__sim_evaluate_events(sim, s, sim->g_at);
   ga__sim_copy_state(sim, s);
-  for (int i = 0; i < sim->opts.n_events && status >= 0; i++) {
-    ga_event_action action = sim->events[i].action;
-    int again = action == GA_EVENT_RESTART;
-    if (i != event && (sim->fired[i] > beginning || !event_crosses(&sim->events[i], sim->g[i], sim->g_at[i])))
-      continue;
-    status = report_event(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
-    if (!status && again && sim->since[i] < ga__sim_least_step(sim)) status = fail_restarts(sim, i);
-    restarts |= again;
-    stops |= status == GA_STOPPED || action == GA_EVENT_STOP;
-    if (action == GA_EVENT_STOP) sim->last_event = i;
+  for (int i = 0; i < n && !status; i++) {
+    const int now =
+        i == event || sim->when[i] <= same || event_crosses(&sim->events[i], sim->g[i], sim->g_at[i]);
+    sim->when[i] = now ? -HUGE_VAL : HUGE_VAL; /* handled, or not */
+    if (now) status = handle_one(sim, i, s, &restarts, &stops);
   }
-  if (status >= 0 && restarts) status = ga__sim_restart(sim, s->t, ga__sim_given_first_step(sim));
+  while (!status && restarts) {
+    ga__copy_numbers(sim->g_new, sim->g_at, n); /* before the jump */
+    status = ga__sim_restart(sim, s->t, ga__sim_given_first_step(sim));
+    if (!status) status = ga__sim_evaluate_events(sim, s, sim->g_at);
+    if (!status) ga__sim_copy_state(sim, s);
+    restarts = 0;
+    for (int i = 0; i < n && !status; i++) {
+      if (sim->when[i] < 0.0 || !event_crosses(&sim->events[i], sim->g_new[i], sim->g_at[i])) continue;
+      sim->when[i] = -HUGE_VAL;
+      status = handle_one(sim, i, s, &restarts, &stops);
+    }
+  }
   return status < 0 ? status : stops ? GA_STOPPED : GA_OK;
+}
+
+/* An event at t that is only recorded: it is looked for again behind t, from the side that g has there. */
+static ga_status record_event(ga_simulator *sim, int event, double t)
+{
+  const double end = sim->st->now.scalar[GA__T], h = end - sim->st->next.scalar[GA__T];
+  const double side = sim->events[event].direction ? sim->events[event].direction
+                      : sim->g[event] < 0.0        ? 1.0
+                                                   : -1.0;
+  ga_status status = ga__sim_interpolate(sim, t);
+  if (!status) status = report_event(sim, event, &sim->view, NULL, NULL, NULL);
+  if (status) return status;
+  const double after = fmin(t + fmax(PEEK_AGAIN * h, ga__sim_time_resolution(sim)), end);
+  status = evaluate_at(sim, after);
+  sim->from[event] = after;
+  sim->g[event] = sim->g_at[event] != 0.0 ? sim->g_at[event] : side * DBL_MIN;
+  return status;
+}
+
+/* g at the end and within the last step. */
+static ga_status survey_step(ga_simulator *sim)
+{
+  ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
+  if (!status) status = resolve_zero_events(sim);
+  return status ? status : look_inside(sim);
+}
+
+/* The step is the one that stays when events are reported: it ends on the first stop or restart. */
+ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event)
+{
+  double t = 0.0;
+  int recorded = -1;
+  *event = -1;
+  if (sim->opts.n_events == 0) return GA_OK;
+  ga_status status = survey_step(sim);
+  if (!status) status = find_first_event(sim, 0, event, &t);
+  if (!status && *event >= 0) {
+    status = ga__sim_step_onto(sim, t, err);
+    if (status || !sim->st->can_undo) return status; /* it was at the beginning */
+    status = survey_step(sim);
+  }
+  while (!status && !(status = find_first_event(sim, 1, &recorded, &t)) && recorded >= 0)
+    if (!(status = ga__sim_outputs_until(sim, t))) status = record_event(sim, recorded, t);
+  return status;
 }
 
 ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone)
 {
-  double t = 0.0, beginning = sim->st->next.scalar[GA__T];
   int event;
-  *gone = 0;
-  ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
-  if (!status) status = resolve_zero_events(sim);
-  while (!status && !(status = find_first_event(sim, &event, &t)) && event >= 0) {
-    if ((status = ga__sim_outputs_until(sim, t))) return status;
-    if (sim->events[event].action == GA_EVENT_RECORD) {
-      if (!(status = ga__sim_interpolate(sim, t)))
-        status = report_event(sim, event, &sim->view, NULL, NULL, NULL);
-      continue;
-    }
-    *gone = 1;
-    status = ga__sim_step_onto(sim, t, err);
-    return status ? status : handle_events_here(sim, event, beginning);
-  }
-  return status;
+  const ga_status status = ga__sim_reach_event(sim, err, &event);
+  *gone = event >= 0;
+  return status || event < 0 ? status : ga__sim_act_on_event(sim, event);
 }

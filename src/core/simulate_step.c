@@ -172,6 +172,7 @@ ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err)
     if (!status) { /* after a failed step only the next ones are small */
       ga__sim_count_step(sim, h, err);
       h *= GA__GROW;
+      if ((status = ga__sim_outputs_until(sim, st->now.scalar[GA__T]))) return status;
     }
     if (status <= 0) continue;
     ga__sim_count_rejection(sim, status);

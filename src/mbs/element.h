@@ -338,6 +338,7 @@ extern const ga__element_type ga__constraint_type;              /* expression.c 
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
 extern const ga__element_type ga__named_signal_type;            /* named_signal.c */
+extern const ga__element_type ga__event_type;                   /* event.c */
 
 /* Signals of the frames of rigid bodies and mass points: their numbers, and each. (node.c) */
 int ga__n_point_signals(const ga__mbs_model *b, int part);

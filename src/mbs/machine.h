@@ -39,6 +39,8 @@ typedef enum ga__part_kind {
   GA__PART_SENSOR,
   GA__PART_SIGNAL,
   GA__PART_GUESS,
+  GA__PART_VARIABLE, /* becomes a block when it is added */
+  GA__PART_EVENT,
   GA__PART_BLOCK,
   GA__N_PARTS,
   GA__PART_ELEMENT = GA__N_PARTS /* not in model files: a ga__element_def with its own type, see element.h */

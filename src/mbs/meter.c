@@ -506,6 +506,11 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   return GA_OK;
 }
 
+void ga_meter_add_input(ga_meter *meter, double work)
+{
+  if (meter && meter->started) meter->input += work;
+}
+
 ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
 {
   if (!meter) return GA_ERR_ARGUMENT;

@@ -111,6 +111,11 @@ static const char *const stop_about[] = {[GA_STOP_LINE] = "the distance of a and
                                          [GA_STOP_X] = "the distance along x of a, with its sign",
                                          [GA_STOP_Y] = "the distance along y of a, with its sign",
                                          [GA_STOP_Z] = "the distance along z of a, with its sign"};
+
+static const char *const direction_names[] = {"both", "rising", "falling"};
+static const char *const direction_about[] = {"upwards and downwards", "from below 0 to above",
+                                              "from above 0 to below"};
+
 static const char *const axes_names[] = {"ground", "body"};
 static const char *const axes_about[] = {"ground axes", "the frame's own axes"};
 
@@ -710,6 +715,32 @@ static const ga__field guess_fields[] = {
      .about = "a reaction, an acceleration or an output of a block that an expression or block uses"},
     {ONE(value), .rule = GA__RULE_NUMBER, .no_default = 1,
      .about = "approximate value at the start, in the signal's unit"},
+};
+#undef DEF
+
+#define DEF ga_variable_def
+static const ga__field variable_fields[] = {
+    NAME,
+    {ONE(value), .rule = GA__RULE_NUMBER, .no_default = 1,
+     .about = "value at the start, until an event sets it"},
+};
+#undef DEF
+
+#define DEF ga_event_def
+static const ga__field event_fields[] = {
+    NAME,
+    {ONE(when), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_SIGNALS,
+     .note = "an expression such as \"ball.z - 0.1\"",
+     .about = "expression of t and signals; the event is where it passes through 0"},
+    {ONE(direction), .rule = GA__RULE_CHOICE, .note = "ga_event_direction", NAMES_OF(direction_names),
+     .choices_about = direction_about, .about = "in which direction the expression passes through 0"},
+    {ONE(set), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART,
+     .note = "a variable, a state such as \"lag.x1\", or a velocity such as \"hinge.angle_rate\"",
+     .about = "what is changed: a variable, a state of a block, or a velocity of a body, joint or scalar"},
+    {ONE(to), .rule = GA__RULE_TEXT, .refers = GA__REFERS_SIGNALS,
+     .about = "its new value: an expression of t and signals as they are before the event"},
+    {ONE(restart), .rule = GA__RULE_FLAG, .about = "the method starts again, although nothing is set"},
+    {ONE(stop), .rule = GA__RULE_FLAG, .about = "the run ends at the event"},
 };
 #undef DEF
 
@@ -1373,6 +1404,29 @@ ga_guess_def ga_guess_defaults(void)
   return (ga_guess_def){.name = NULL};
 }
 
+ga_variable_def ga_variable_defaults(void)
+{
+  return (ga_variable_def){.name = NULL};
+}
+
+ga_event_def ga_event_defaults(void)
+{
+  return (ga_event_def){.name = NULL};
+}
+
+static ga_status check_event(const part_checked *c, const void *def)
+{
+  const ga_event_def *d = def;
+  if (!d->set == !d->to) return GA_OK;
+  return ga__refuse(
+      c->ctx, GA_ERR_ARGUMENT, GA_REASON_FIELD_MISSING,
+      &(ga__facts){.kind = c->kind,
+                   .part = c->name,
+                   .field = d->set ? "to" : "set",
+                   .detail = "missing",
+                   .expected = d->set ? "an expression for the new value" : "what is to be changed"});
+}
+
 /* ---- The table ---- */
 
 typedef ga_status (*check_fn)(const part_checked *c, const void *def);
@@ -1400,6 +1454,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_DRY_FRICTION] = check_dry_friction,
     [GA__PART_RIGID_STOP] = check_rigid_stop,
     [GA__PART_TYRE] = check_tyre,
+    [GA__PART_EVENT] = check_event,
 };
 
 #define KIND(what)                                                                                           \
@@ -1439,6 +1494,8 @@ KIND(rigid_stop)
 KIND(sensor)
 KIND(signal)
 KIND(guess)
+KIND(variable)
+KIND(event)
 #undef KIND
 
 #define KIND(what)                                                                                           \
@@ -1620,6 +1677,17 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                         .section = "guesses",
                         .about = "approximate initial values of signals, for a start whose iteration fails "
                                  "from 0, or which has several solutions"},
+    [GA__PART_VARIABLE] = {.text = "variable",
+                           KIND(variable),
+                           .section = "variables",
+                           .about = "a number that events may set and expressions use by its name"},
+    [GA__PART_EVENT] =
+        {.text = "event",
+         KIND(event),
+         .element = &ga__event_type,
+         .section = "events",
+         .about = "something that happens where an expression passes through 0: it is recorded, sets "
+                  "a variable, state or velocity, or ends the run"},
     [GA__PART_BLOCK] = {.text = "block",
                         .element = &ga__block_type,
                         .size = sizeof(ga__block_def),

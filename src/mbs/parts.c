@@ -364,6 +364,15 @@ static ga_status own_def(ga_context *ctx, ga__part_kind kind, const void *def, v
   return status;
 }
 
+/* The name is good, and the machine is not built yet. */
+static ga_status check_place(const ga_machine *m, ga__part_kind kind, const char *name)
+{
+  const ga_status status = check_name(m, kind, name);
+  if (status || !m->model) return status;
+  return ga__refuse(m->ctx, GA_ERR_ORDER, GA_REASON_TOO_LATE,
+                    &(ga__facts){.kind = ga__part_text(kind), .part = name, .expected = "parts"});
+}
+
 static ga_status add_part(ga_machine *m, ga__part_kind kind, const void *def)
 {
   void *own = NULL;
@@ -376,12 +385,8 @@ static ga_status add_part(ga_machine *m, ga__part_kind kind, const void *def)
                                    .expected = "one that begins with the kind's defaults"});
   const char *name;
   memcpy(&name, def, sizeof name); /* the first field of every definition */
-  ga_status status = check_name(m, kind, name);
-  if (status) return status;
-  if (m->model)
-    return ga__refuse(m->ctx, GA_ERR_ORDER, GA_REASON_TOO_LATE,
-                      &(ga__facts){.kind = ga__part_text(kind), .part = name, .expected = "parts"});
-  status = reserve(m);
+  ga_status status = check_place(m, kind, name);
+  if (!status) status = reserve(m);
   if (!status) status = own_def(m->ctx, kind, def, &own);
   if (!status) append(m, kind, *ga__def_text(kind, own, 0), own);
   return status;
@@ -581,6 +586,26 @@ ga_status ga_machine_add_block(ga_machine *m, const char *name, ga_control_block
   const ga_status status = add_part(m, GA__PART_BLOCK, &def);
   if (status) ga_block_destroy(&block);
   return status;
+}
+
+ga_status ga_machine_add_variable(ga_machine *m, const ga_variable_def *def)
+{
+  ga_block_integrator_opts opts = ga_block_integrator_defaults();
+  ga_control_block *block = NULL;
+  const ga_input none = {.value = 0.0};
+  if (!m) return GA_ERR_ARGUMENT;
+  if (!def) return add_part(m, GA__PART_VARIABLE, def);
+  ga_variable_def copy = *def;
+  ga_status status = check_place(m, GA__PART_VARIABLE, def->name);
+  if (!status) status = ga__def_check(m->ctx, GA__PART_VARIABLE, &copy);
+  opts.initial = &def->value;
+  if (!status) status = ga_block_create_integrator(m->ctx, &opts, &block);
+  return status ? status : ga_machine_add_block(m, def->name, block, &none);
+}
+
+ga_status ga_machine_add_event(ga_machine *m, const ga_event_def *def)
+{
+  return add_part(m, GA__PART_EVENT, def);
 }
 
 ga_status ga__machine_add_element(ga_machine *m, const ga__element_def *def)

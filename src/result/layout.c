@@ -1,6 +1,8 @@
 /* Datasets of a result file: created in a new file, opened in one that is appended to. */
 #include "result/recorder.h"
+#include "result/events.h"
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -162,6 +164,7 @@ int ga__layout_create(ga_recorder *r, const ga_recorder_opts *opts, ga_status *s
   if (r->file < 0 || make_numbers(r)) return -1;
   if (make_texts(r, "names", opts->names, status) || make_texts(r, "units", opts->units, status)) return -1;
   if (opts->model && *opts->model && make_model(r->file, opts->model)) return -1;
+  if (ga__events_create(r, opts)) return -1;
   if (ga__text_attribute(r->file, "status", ga__run_status_words[GA_RUN_RUNNING], GA__STATUS_SIZE) ||
       ga__text_attribute(r->file, "failure", "", GA__STATUS_SIZE) ||
       ga__text_attribute(r->file, "format", "galpha result 1", 0) ||
@@ -239,7 +242,9 @@ static ga_status refuse_count(const ga_recorder *r, int given, int in_file)
 ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
 {
   ga_result *old = NULL;
+  double t = -INFINITY;
   ga_status status = ga_result_open(r->ctx, r->path, &old);
+  if (status == GA_OK && ga__result_mark(old)) t = ga__result_mark(old)[GA__CP_TIME];
   if (status == GA_OK && ga__result_mark(old))
     r->resume = (long)ga__result_mark(old)[GA__CP_RECORDS];
   else if (status == GA_OK)
@@ -271,8 +276,9 @@ ga_status ga__layout_open(ga_recorder *r, const ga_recorder_opts *opts)
     r->saved[1] = open_dataset(r->file, "checkpoint/b");
   }
   if (r->file < 0 || r->values < 0 || r->time < 0 || r->table < 0 || r->saved[0] < 0 || r->saved[1] < 0 ||
-      read_sizes(r) || open_sums(r) ||
+      read_sizes(r) || open_sums(r) || ga__events_open(r, t) ||
       H5Dread(r->table, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, r->marks) < 0)
     return ga__no_file(r->ctx, r->path, "appended to", r->store.failure);
+  r->n_event_names = opts->n_events;
   return GA_OK;
 }

@@ -397,6 +397,13 @@ static ga_status check_opts(ga_context *ctx, const char *path, const ga_recorder
   if (o->n_attributes < 0) return ga__refuse_number(ctx, kind, "n_attributes", o->n_attributes, "at least 0");
   if (o->n_attributes > 0 && !o->attributes)
     return ga__refuse_missing(ctx, kind, "n_attributes", o->n_attributes, "attributes");
+  if (o->n_events < 0) return ga__refuse_number(ctx, kind, "n_events", o->n_events, "at least 0");
+  if (o->n_events > 0 && !o->event_names)
+    return ga__refuse_missing(ctx, kind, "n_events", o->n_events, "event_names");
+  for (int i = 0; i < o->n_events; i++) {
+    const ga_status shown = check_shown(ctx, path, "event_names", i, o->event_names[i], 0);
+    if (shown) return shown;
+  }
   if (o->compression != 0 && o->compression != 1)
     return ga__refuse_number(ctx, kind, "compression", o->compression, "0 or 1");
   ga_status status = GA_OK;
@@ -505,7 +512,7 @@ static ga_status open_recorder(ga_context *ctx, const char *path, const ga_recor
   ga_status status;
   if (!r) return ga__no_memory(ctx, "a recorder");
   r->ctx = ctx;
-  r->file = r->sums = r->tail = -1;
+  r->file = r->sums = r->tail = r->events = -1;
   r->last_t = -INFINITY;
   r->flush_seconds = opts->flush_seconds;
   r->path = ga__copy_text(ctx, path);

@@ -32,6 +32,9 @@ struct ga_recorder {
   double flush_seconds;
   struct timespec flushed;
   double marks[2][GA__CP_COLUMNS]; /* the table of checkpoints */
+  hid_t events;                    /* negative: the file has none */
+  int n_event_names;
+  long n_happened;
 };
 
 /* Sizes of blocks and chunks for r->m signals. */

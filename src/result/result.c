@@ -1,9 +1,10 @@
 /* Reading result files. */
 #define _POSIX_C_SOURCE 200809L
 #define _DARWIN_C_SOURCE /* st_mtimespec */
-#include "result/result_impl.h"
+#include "result/events.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,6 +40,9 @@ struct ga_result {
   int is_still; /* 1: nobody writes the file, so what does not fit is damaged */
   int *order;   /* [m] signals by name */
   texts names, units, attribute_names, attributes;
+  texts event_names;
+  double *event_times; /* [n_events] times, then numbers */
+  long n_events;
   char *model;
   int side; /* the valid checkpoint; −1: none */
   double mark[GA__CP_COLUMNS];
@@ -151,9 +155,9 @@ static int text_size(hid_t type, size_t *size)
 }
 
 /* The r->m texts of a dataset. */
-static ga_status read_texts(ga_result *r, const char *name, texts *out)
+static ga_status read_texts(ga_result *r, const char *name, int count, texts *out)
 {
-  const size_t m = (size_t)r->m;
+  const size_t m = (size_t)count;
   hid_t set = ga__open_own(r->file, name, H5P_DEFAULT), type = -1, space = -1, wide = -1;
   size_t size = 0;
   ga_status status = GA_OK;
@@ -161,8 +165,8 @@ static ga_status read_texts(ga_result *r, const char *name, texts *out)
     type = H5Dget_type(set);
     space = H5Dget_space(set);
   }
-  if (set < 0 || text_size(type, &size) || H5Sget_simple_extent_npoints(space) != r->m ||
-      !fits(r, (double)r->m, (double)size))
+  if (set < 0 || text_size(type, &size) || H5Sget_simple_extent_npoints(space) != count ||
+      !fits(r, (double)count, (double)size))
     status = damaged(r, name);
   if (status == GA_OK) {
     out->buffer = ga__alloc(r->ctx, m, size + 1);
@@ -174,13 +178,29 @@ static ga_status read_texts(ga_result *r, const char *name, texts *out)
     if (wide < 0 || H5Dread(set, wide, H5S_ALL, H5S_ALL, H5P_DEFAULT, out->buffer) < 0)
       status = damaged(r, name);
     for (size_t i = 0; i < m; i++) out->at[i] = out->buffer + i * (size + 1);
-    out->n = r->m;
+    out->n = count;
   }
   if (wide >= 0) H5Tclose(wide);
   if (space >= 0) H5Sclose(space);
   if (type >= 0) H5Tclose(type);
   if (set >= 0) H5Dclose(set);
   return status;
+}
+
+/* Files of runs without events have none. */
+static ga_status read_events(ga_result *r)
+{
+  if (H5Lexists(r->file, "event_names", H5P_DEFAULT) <= 0) return GA_OK;
+  hid_t set = ga__open_own(r->file, "event_names", H5P_DEFAULT), space = set >= 0 ? H5Dget_space(set) : -1;
+  const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+  if (space >= 0) H5Sclose(space);
+  if (set >= 0) H5Dclose(set);
+  if (count < 1 || count > INT_MAX) return damaged(r, "event_names");
+  ga_status status = read_texts(r, "event_names", (int)count, &r->event_names);
+  for (int i = 0; status == GA_OK && i < r->event_names.n; i++)
+    if (!ga__is_shown(r->event_names.at[i])) status = damaged(r, "the name of an event");
+  if (status == GA_OK) status = ga__events_read(r->ctx, r->file, &r->n_events, &r->event_times);
+  return status == GA_ERR_FILE ? damaged(r, "events") : status;
 }
 
 static ga_status read_model(ga_result *r)
@@ -698,8 +718,9 @@ static ga_status open_file(ga_result *r)
   status = read_attributes(r);
   if (status == GA_OK) status = open_numbers(r);
   if (status == GA_OK) status = open_sums(r);
-  if (status == GA_OK) status = read_texts(r, "names", &r->names);
-  if (status == GA_OK) status = read_texts(r, "units", &r->units);
+  if (status == GA_OK) status = read_texts(r, "names", r->m, &r->names);
+  if (status == GA_OK) status = read_texts(r, "units", r->m, &r->units);
+  if (status == GA_OK) status = read_events(r);
   if (status == GA_OK) status = read_model(r);
   if (status == GA_OK) status = find_checkpoint(r);
   for (int i = 0; i < r->m && status == GA_OK; i++)
@@ -773,6 +794,8 @@ void ga_result_close(ga_result **result)
   ga__hdf5_unmute(&quiet);
   release_texts(r->ctx, &r->names);
   release_texts(r->ctx, &r->units);
+  release_texts(r->ctx, &r->event_names);
+  ga__free(r->ctx, r->event_times);
   release_texts(r->ctx, &r->attribute_names);
   release_texts(r->ctx, &r->attributes);
   ga__free(r->ctx, r->order);
@@ -785,6 +808,23 @@ void ga_result_close(ga_result **result)
 }
 
 /* ---- Access -------------------------------------------------------------------------------------------- */
+
+long ga_result_n_events(const ga_result *r)
+{
+  return r ? r->n_events : 0;
+}
+
+double ga_result_event_time(const ga_result *r, long i)
+{
+  return r && i >= 0 && i < r->n_events ? r->event_times[i] : NAN;
+}
+
+const char *ga_result_event_name(const ga_result *r, long i)
+{
+  if (!r || i < 0 || i >= r->n_events) return "";
+  const double number = r->event_times[r->n_events + i];
+  return number >= 0.0 && number < r->event_names.n ? r->event_names.at[(int)number] : "";
+}
 
 static const char *text_at(const texts *t, int i)
 {

@@ -52,6 +52,12 @@ case("give the place where they meet, at: [x, y, z]", "has no `at`", ENDS, "--to
 ELSEWHERE = model("bodies: {rod: {type: planar, mass: 1, inertia: 0.1}}\njoints: {h: {type: revolute, a: ground, b: rod}}\ndrives: {d: {coordinate: h.angle, function: 1 + 2*t}}")
 case("give that coordinate for the start", "begins with h.angle = 1, where bodies as they are given have 0", ELSEWHERE, "--tol 1e-4",
      ([("b: rod", "b: rod, angle: 1")], "--tol 1e-4", {"h.angle": (3, 1e-9)}), ([("1 + 2*t", "2*t")], "--tol 1e-4", {"h.angle": (2, 1e-9)}))
+# Events
+case("set a variable, a state of a block, or a velocity", "cannot be set by an event", FALLS.replace("simulation", "events: {e: {when: t - 0.5, set: p.z, to: 1}}\nsimulation"), "--tol 1e-4",
+     ([("set: p.z", "set: p.vz")], "--tol 1e-4", {"p.vz": (1 - 4.905, 1e-3)}))
+case("set a velocity that they leave free", "cannot become 3: joints or drives hold it at 1",
+     model("bodies: {m: {type: scalar, mass: 1, velocity: 1}, n: {type: scalar, mass: 1}}\ndrives: {d: {coordinate: m, function: t}}\nevents: {e: {when: t - 0.5, set: m.rate, to: 3}}"), "--tol 1e-4",
+     ([("set: m.rate", "set: n.rate")], "--tol 1e-4", {"n.rate": (3, 1e-6)}))
 # Constraints by expressions
 HELD = "bodies: {p: {type: point, mass: 1, position: [0, 1, 0], velocity: [1, 0, 0]}}\n"
 case("Use signals of bodies and joints", "holds nothing", model(HELD + "constraints: {c: {zero: '3 - t'}}"), "--tol 1e-4",

@@ -89,6 +89,7 @@ static struct { /* where objects would be created */
   ga_machine *machine;
   ga_modal_body *modal_body;
   ga_meter *meter;
+  ga_event_watch *watch;
   ga_follower *follower;
   ga_band *band;
   ga_model *model;
@@ -153,6 +154,10 @@ static ga_input input_;
 static ga_joint_def joint_def_;
 static ga_signal_def signal_def_;
 static ga_guess_def guess_def_;
+static ga_variable_def variable_def_;
+static ga_event_def event_def_;
+static ga_event_watch *watch;
+static ga_simulate_opts watch_opts_;
 static ga_machine_opts machine_opts_;
 static ga_run_settings run_settings_;
 static ga_stepper_opts run_stepper_;
@@ -250,6 +255,8 @@ static void set_defaults(void)
   marker_def_ = ga_marker_defaults();
   signal_def_ = ga_signal_defaults();
   guess_def_ = ga_guess_defaults();
+  variable_def_ = ga_variable_defaults();
+  event_def_ = ga_event_defaults();
   model_opts_ = ga_model_defaults();
   motion_opts_ = ga_motion_defaults();
   planar_def_ = ga_planar_defaults();
@@ -336,6 +343,7 @@ static int set_up(void **state)
   assert_int_equal(ga_stepper_create(ctx, sys, &stepper_opts_, &other), GA_OK);
   assert_int_equal(ga_evaluation_create(ctx, sys, &evaluation), GA_OK);
   assert_int_equal(ga_linearisation_create(ctx, sys, &linearisation), GA_OK);
+  assert_int_equal(ga_event_watch_create(ctx, machine, NULL, NULL, &watch), GA_OK);
   assert_int_equal(
       ga_machine_linearisation_create(ctx, machine, 0, NULL, 1, signal_names, &machine_linearisation), GA_OK);
   assert_int_equal(ga_equilibrium_create(ctx, sys, NULL, &equilibrium), GA_OK);
@@ -373,6 +381,7 @@ static int tear_down(void **state)
   for (int i = 0; i < 2; i++) unlink(path[i]);
   rmdir(folder);
   ga_meter_destroy(&meter);
+  ga_event_watch_destroy(&watch);
   ga_follower_destroy(&follower);
   ga_band_destroy(&band);
   ga_simulator_destroy(&sim);
@@ -593,6 +602,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_follower_restart, (P(follower), 0.5, 0.01)) \
   STATUS(ga_follower_lead, (P(follower), 0.5)) \
   STATUS(ga_follower_pass, (P(follower), 0.5)) \
+  STATUS(ga_follower_meet, (P(follower), 0.6, 0)) \
+  VALUE(ga_follower_events, (P(follower))) \
   STATUS(ga_follower_reach, (P(follower), 0.5, FINE(&state_))) \
   VALUE(ga_follower_time, (P(follower))) \
   VALUE(ga_follower_steps, (P(follower))) \
@@ -711,6 +722,16 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_sensor, (P(draft), P(&sensor_def_))) \
   STATUS(ga_machine_add_signal, (P(draft), P(&signal_def_))) \
   STATUS(ga_machine_add_guess, (P(draft), P(&guess_def_))) \
+  STATUS(ga_machine_add_variable, (P(draft), P(&variable_def_))) \
+  STATUS(ga_machine_add_event, (P(draft), P(&event_def_))) \
+  VALUE(ga_machine_n_events, (P(machine))) \
+  VALUE(ga_machine_event_name, (P(machine), 0)) \
+  VALUE(ga_machine_event_changes, (P(machine), 0)) \
+  STATUS(ga_event_watch_create, (P(ctx), P(machine), NULL, NULL, P(&none.watch))) \
+  VOID(ga_event_watch_destroy, (P(&none.watch))) \
+  VOID(ga_event_watch_use, (P(watch), P(&watch_opts_))) \
+  VALUE(ga_event_watch_stopped_by, (P(watch))) \
+  STATUS(ga_event_watch_values, (P(watch), P(ga_stepper_state(st)), P(numbers))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
   STATUS(ga_machine_build, (P(draft))) \
   VALUE(ga_machine_system, (P(machine))) \
@@ -724,6 +745,7 @@ static ga_control_block *new_block(void)
   VOID(ga_meter_destroy, (P(&none.meter))) \
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
   STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \
+  VOID(ga_meter_add_input, (P(meter), 0.0)) \
   VALUE(ga_meter_n_pulls, (P(meter))) \
   STATUS(ga_meter_pull, (P(meter), 0, P(&pull_))) \
   VALUE(ga_meter_pull_text, (P(meter), FINE(text), sizeof text)) \
@@ -782,6 +804,7 @@ static ga_control_block *new_block(void)
   /* result */ \
   STATUS(ga_recorder_create, (P(ctx), P("x"), P(&recorder_opts_), P(&none.recorder))) \
   STATUS(ga_recorder_add, (P(rec), 0.5, P(numbers))) \
+  STATUS(ga_recorder_event, (P(rec), 0.5, 0)) \
   STATUS(ga_recorder_flush, (P(rec))) \
   VALUE(ga_recorder_n_records, (P(rec))) \
   VALUE(ga_recorder_time, (P(rec))) \
@@ -806,6 +829,9 @@ static ga_control_block *new_block(void)
   VOID(ga_band_save, (P(band), P(numbers))) \
   STATUS(ga_band_load, (P(band), P(numbers))) \
   VALUE(ga_result_error, (P(res), 0)) \
+  VALUE(ga_result_n_events, (P(res))) \
+  VALUE(ga_result_event_time, (P(res), 0)) \
+  VALUE(ga_result_event_name, (P(res), 0)) \
   VALUE(ga_result_n_records, (P(res))) \
   VALUE(ga_result_n_signals, (P(res))) \
   VALUE(ga_result_signal_name, (P(res), 0)) \
@@ -901,6 +927,8 @@ static ga_control_block *new_block(void)
   X(ga_definition_defaults) \
   X(ga_signal_defaults) \
   X(ga_guess_defaults) \
+  X(ga_variable_defaults) \
+  X(ga_event_defaults) \
   X(ga_model_defaults) \
   X(ga_band_defaults) \
   X(ga_follower_defaults) \
@@ -941,6 +969,7 @@ static void discard_created(void)
   ga_recorder_destroy(&none.recorder);
   ga_model_destroy(&none.model);
   ga_meter_destroy(&none.meter);
+  ga_event_watch_destroy(&none.watch);
   ga_follower_destroy(&none.follower);
   ga_band_destroy(&none.band);
   ga_machine_destroy(&none.machine);

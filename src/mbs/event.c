@@ -1,0 +1,454 @@
+/* Events of a machine: expressions whose zeros are sought, and what they change.
+ *
+ * Expressions are evaluated with the values of signals at a state, so that they may use all of them, and need
+ * no derivatives. A velocity s = a · v that is set to c changes all velocities as an impulse along it does:
+ *
+ *   min (v₁ − v)ᵀM (v₁ − v)  with  B v₁ + Φ_t = 0,  k(v₁) = 0,  a · v₁ = c
+ *
+ *   [M  Gᵀ] [v₁ − v]   [0]
+ *   [G  0 ] [impulse] = [r]      G = (B, k_v, a), r: what the constraints are off by
+ *
+ * by singular values, since constraints may be redundant. */
+#include "mbs/channel.h"
+#include "mbs/coordinate.h"
+#include "mbs/element.h"
+#include "lin/lin_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* An expression with its signals, by part and number among the part's. */
+typedef struct event_formula {
+  ga_expr *expr; /* NULL: none */
+  int n;
+  int *part, *number;
+} event_formula;
+
+typedef enum event_target { SETS_NOTHING = 0, SETS_STATE, SETS_VELOCITY } event_target;
+
+/* Data of the element. */
+typedef struct event {
+  event_formula when, to;
+  event_target target;
+  int state;        /* index of x */
+  int part, number; /* of the velocity */
+} event;
+
+/* ---- Building ---- */
+
+static const char *const SUMMED[] = {"energy.dissipated", "energy.input", "energy.balance"};
+
+/* Energies are signals behind those of all parts. */
+static int find_energy(const char *name)
+{
+  for (int i = 0; i < GA__N_ENERGIES; i++)
+    if (strcmp(name, ga__energy_name(i)) == 0) return i;
+  return -1;
+}
+
+static ga_status resolve_signal(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                                const char *name, int *part, int *number)
+{
+  ga__channel at;
+  int y;
+  for (size_t i = 0; i < sizeof SUMMED / sizeof *SUMMED; i++)
+    if (strcmp(name, SUMMED[i]) == 0)
+      return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_EVENT_ENERGY,
+                             (ga__facts){.field = field, .name = name});
+  const int energy = find_energy(name);
+  if (energy >= 0) {
+    *part = m->n_parts, *number = energy;
+    return GA_OK;
+  }
+  if (!ga__channel_find(b, name, part, &at, number, NULL))
+    return ga__signal_y(m, b, asking, field, name, &y); /* says what is wrong */
+  /* angles of joints count turns only if a node follows them */
+  const int turns = at.coordinate >= 0 && at.probe.kind == GA__PROBE_GAUGE && strcmp(at.unit, "rad") == 0;
+  return turns ? ga__signal_y(m, b, asking, field, name, &y) : GA_OK;
+}
+
+static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                                 const char *text, event_formula *f)
+{
+  ga__name_list names = {.text = NULL};
+  if (!text) return GA_OK;
+  ga_status status = ga__names_compile(m, asking, field, text, 0, NULL, &names, &f->expr);
+  f->n = status ? 0 : names.n - 1;
+  f->part = status ? NULL : ga__alloc(m->ctx, 2 * (size_t)f->n, sizeof *f->part);
+  if (!status && !f->part) status = ga__no_memory(m->ctx, "an event");
+  if (f->part) f->number = f->part + f->n;
+  for (int i = 0; !status && i < f->n; i++) {
+    status = resolve_signal(m, b, asking, field, names.symbols[1 + i].name, &f->part[i], &f->number[i]);
+    if (status) status = ga__names_blame(m, text, &names, i, status);
+  }
+  ga__names_free(m->ctx, &names);
+  return status;
+}
+
+/* The state of a block that an output is equal to: that of an integrator without limits; −1: none. */
+static int state_of_output(const ga__mbs_model *b, int part, int number)
+{
+  const ga__element *el = ga__element_of(b, part);
+  if (!el || b->m->part[part].kind != GA__PART_BLOCK) return -1;
+  const ga_control_block *block = ((const ga__block_def *)b->m->part[part].def)->block;
+  if (ga_block_get_kind(block) != GA_KIND_INTEGRATOR || ga_block_has_edges(block)) return -1;
+  return el->x + number;
+}
+
+static ga_status refuse_target(ga_machine *m, const ga__part *asking, const char *name, const char *why)
+{
+  return ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_EVENT_TARGET,
+                         (ga__facts){.field = "set", .name = name, .detail = why});
+}
+
+static ga_status resolve_target(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *name,
+                                event *to)
+{
+  ga__channel at;
+  int y;
+  if (!name) return GA_OK;
+  const int known = ga__find_part(m, name);
+  if (!ga__channel_find(b, name, &to->part, &at, &to->number, NULL)) {
+    if (known >= 0 && b->part_joint[known] >= 0)
+      return refuse_target(m, asking, name, "joints cannot be switched on or off");
+    if (known >= 0) return refuse_target(m, asking, name, "it has no value of its own");
+    return ga__signal_y(m, b, asking, "set", name, &y); /* says what is wrong */
+  }
+  switch (at.probe.kind) {
+  case GA__PROBE_STATE:
+    to->target = SETS_STATE, to->state = at.probe.index;
+    return GA_OK;
+  case GA__PROBE_OUTPUT:
+    to->target = SETS_STATE, to->state = state_of_output(b, to->part, to->number);
+    return to->state >= 0 ? GA_OK : refuse_target(m, asking, name, "it follows from other values");
+  case GA__PROBE_GAUGE_RATE:
+  case GA__PROBE_VELOCITY:
+  case GA__PROBE_ANGULAR_VELOCITY:
+    to->target = SETS_VELOCITY;
+    return GA_OK;
+  case GA__PROBE_POSITION:
+  case GA__PROBE_GAUGE:
+  case GA__PROBE_ANGLE:
+  case GA__PROBE_QUATERNION:
+    return refuse_target(m, asking, name, "positions do not jump");
+  default:
+    return refuse_target(m, asking, name, "it follows from other values");
+  }
+}
+
+static ga_status create(ga_machine *m, ga__mbs_model *b, int index)
+{
+  const ga__part *part = &m->part[index];
+  const ga_event_def *def = part->def;
+  const ga__element *el = ga__element_add(m, b, index, &ga__event_type, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  event *e = el->data;
+  ga_status status = resolve_formula(m, b, part, "when", def->when, &e->when);
+  if (!status) status = resolve_formula(m, b, part, "to", def->to, &e->to);
+  if (!status) status = resolve_target(m, b, part, def->set, e);
+  return status;
+}
+
+static void free_formula(ga_context *ctx, event_formula *f)
+{
+  ga_expr_destroy(&f->expr);
+  ga__free(ctx, f->part);
+}
+
+static void release(ga_context *ctx, ga__element *el)
+{
+  event *e = el->data;
+  free_formula(ctx, &e->when);
+  free_formula(ctx, &e->to);
+}
+
+const ga__element_type ga__event_type = {
+    .rank = GA__RANK_OTHER,
+    .size = sizeof(event),
+    .no_twists = 1,
+    .no_accelerations = 1,
+    .create = {[GA__CREATE_GUESSES] = create},
+    .release = release,
+};
+
+/* ---- The events of a machine ---- */
+
+static const ga__part *event_part(const ga_machine *m, int i)
+{
+  for (int k = 1; m && i >= 0 && k < m->n_parts; k++)
+    if (m->part[k].kind == GA__PART_EVENT && i-- == 0) return &m->part[k];
+  return NULL;
+}
+
+int ga_machine_n_events(const ga_machine *m)
+{
+  int n = 0;
+  for (int k = 1; m && k < m->n_parts; k++) n += m->part[k].kind == GA__PART_EVENT;
+  return n;
+}
+
+const char *ga_machine_event_name(const ga_machine *m, int i)
+{
+  const ga__part *part = event_part(m, i);
+  return part ? part->name : NULL;
+}
+
+int ga_machine_event_changes(const ga_machine *m, int i)
+{
+  const ga__part *part = event_part(m, i);
+  const ga_event_def *def = part ? part->def : NULL;
+  return def && (def->set || def->restart);
+}
+
+/* ---- Watching ---- */
+
+struct ga_event_watch {
+  ga_context *ctx;
+  const ga_machine *m;
+  ga_event_seen_fn seen;
+  void *user;
+  int n, stopped_by;
+  ga_meter *meter; /* its work space; it is not started */
+  const ga__part **part;
+  const event **event;
+  const char **name;
+  ga_event *action;
+  int *index;                /* [most] signals of one expression */
+  double *value;             /* [1 + most] t and their values */
+  ga_evaluation *evaluation; /* of velocities that are set; NULL: there are none */
+  ga__svd svd;
+  int n_all; /* rows of its matrix */
+  double *matrix, *right, *solution, *unit, *residual, *phi_dot;
+};
+
+static ga_state state_at(const ga_point *p)
+{
+  return (ga_state){.t = p->t,
+                    .q = p->q,
+                    .v = p->v,
+                    .vdot = p->vdot,
+                    .lambda = p->lambda,
+                    .psi = p->psi,
+                    .x = p->x,
+                    .y = p->y};
+}
+
+static int signal_index(const ga_machine *m, int part, int number)
+{
+  return m->model->signals.first[part] + number;
+}
+
+static ga_status formula_value(ga_event_watch *w, const ga__part *part, const event_formula *f,
+                               const char *field, const ga_state *s, double *value)
+{
+  ga_fault fault;
+  w->value[0] = s->t;
+  for (int i = 0; i < f->n; i++) w->index[i] = signal_index(w->m, f->part[i], f->number[i]);
+  ga_state between = *s;
+  between.a = NULL; /* outputs belong to this state */
+  ga_status status = ga_machine_signals(w->m, w->meter, &between, f->n, w->index, w->value + 1);
+  if (status) return status;
+  status = ga_expr_eval(f->expr, w->value, value, &fault);
+  if (!status) return GA_OK;
+  char why[GA_ERROR_TEXT / 2];
+  ga_fault_text(why, sizeof why, &fault);
+  return ga__refuse_part(
+      w->ctx, part, GA_ERR_CALLBACK, GA_REASON_UNDEFINED,
+      (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1}, .field = field, .detail = why});
+}
+
+ga_status ga_event_watch_values(ga_event_watch *w, const ga_state *s, double *g)
+{
+  ga_status status = GA_OK;
+  if (!w) return GA_ERR_ARGUMENT;
+  if (!s || !g) return ga__refuse_null(w->ctx, __func__, s ? "g" : "the state");
+  for (int i = 0; i < w->n && !status; i++)
+    status = formula_value(w, w->part[i], &w->event[i]->when, "when", s, &g[i]);
+  return status;
+}
+
+static int event_function(void *user, const ga_point *p, double *g)
+{
+  const ga_state s = state_at(p);
+  return ga_event_watch_values(user, &s, g) ? -1 : 0;
+}
+
+/* ---- Velocities that are set ---- */
+
+/* Adds a matrix below M, and its transpose to the right of it. */
+static void place(ga_event_watch *w, const ga_sparse *A, int row, int transposed)
+{
+  const size_t n = (size_t)w->n_all;
+  for (int c = 0; A && c < A->cols; c++)
+    for (int k = A->col_start[c]; k < A->col_start[c + 1]; k++) {
+      w->matrix[(size_t)(row + A->row[k]) * n + (size_t)c] = A->value[k];
+      if (transposed) w->matrix[(size_t)c * n + (size_t)(row + A->row[k])] = A->value[k];
+    }
+}
+
+static ga_status read_velocity(ga_event_watch *w, const event *e, const ga_state *s, const double *v,
+                               double *value)
+{
+  const int index = signal_index(w->m, e->part, e->number);
+  ga_state at = *s;
+  at.v = v, at.a = NULL;
+  return ga_machine_signals(w->m, w->meter, &at, 1, &index, value);
+}
+
+/* v := velocities after the impulse. */
+static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const event *e, const ga_state *s,
+                              double to, double *v)
+{
+  const ga__mbs_model *b = w->m->model;
+  const int nv = b->nv, nl = b->n_lambda, last = w->n_all - 1;
+  const size_t n = (size_t)w->n_all;
+  const ga_point p = {s->t, s->q, v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
+  double now, zero, got;
+  memset(w->matrix, 0, n * n * sizeof *w->matrix);
+  memset(w->unit, 0, (size_t)nv * sizeof *w->unit);
+  ga_status status = ga_evaluation_jacobian(w->evaluation, &p);
+  if (!status) status = ga_evaluation_residual(w->evaluation, &p, NULL, w->residual, w->phi_dot);
+  if (!status) status = read_velocity(w, e, s, v, &now);
+  if (!status) status = read_velocity(w, e, s, w->unit, &zero);
+  if (status) return status;
+  place(w, ga_evaluation_matrix(w->evaluation, GA_BLOCK_V, GA_BY_VDOT), 0, 0);
+  place(w, ga_evaluation_matrix(w->evaluation, GA_BLOCK_LAMBDA, GA_BY_Q), nv, 1);
+  place(w, ga_evaluation_matrix(w->evaluation, GA_BLOCK_PSI, GA_BY_V), nv + nl, 1);
+  for (int i = 0; i < nv; i++) { /* signals are linear in velocities */
+    w->unit[i] = 1.0;
+    if ((status = read_velocity(w, e, s, w->unit, &got))) return status;
+    w->unit[i] = 0.0;
+    w->matrix[(size_t)last * n + (size_t)i] = w->matrix[(size_t)i * n + (size_t)last] = got - zero;
+  }
+  memset(w->right, 0, n * sizeof *w->right);
+  for (int i = 0; i < nl; i++) w->right[nv + i] = -w->phi_dot[i];
+  for (int i = 0; i < b->n_psi; i++) w->right[nv + nl + i] = -w->residual[nv + nl + i];
+  w->right[last] = to - now;
+  if ((status = ga__svd_compute(&w->svd, w->matrix, 1e-12))) return status;
+  ga__svd_solve(&w->svd, w->right, w->solution);
+  for (int i = 0; i < nv; i++) v[i] += w->solution[i];
+  if ((status = read_velocity(w, e, s, v, &got))) return status;
+  if (fabs(got - to) <= 1e-6 * (fabs(to) + fabs(now)) + 1e-12) return GA_OK;
+  return ga__refuse_part(w->ctx, part, GA_ERR_INCONSISTENT, GA_REASON_EVENT_HELD,
+                         (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
+                                     .field = "set",
+                                     .name = ((const ga_event_def *)part->def)->set,
+                                     GA__NUMBERS({to, NULL}, {now, NULL})});
+}
+
+static int on_event(void *user, int event_number, const ga_state *s, double *q, double *v, double *x)
+{
+  ga_event_watch *w = user;
+  const event *e = w->event[event_number];
+  const ga__part *part = w->part[event_number];
+  const ga_event_def *def = part->def;
+  double to = 0.0;
+  (void)q;
+  if (w->seen && w->seen(w->user, event_number, s)) return 1;
+  if (e->target != SETS_NOTHING) {
+    ga_status status = formula_value(w, part, &e->to, "to", s, &to);
+    if (!status && e->target == SETS_STATE) x[e->state] = to;
+    if (!status && e->target == SETS_VELOCITY) status = set_velocity(w, part, e, s, to, v);
+    if (status) return -1;
+  }
+  if (def->stop) w->stopped_by = event_number;
+  return def->stop;
+}
+
+/* ---- Creation ---- */
+
+static ga_status take_velocity_memory(ga_event_watch *w)
+{
+  const ga__mbs_model *b = w->m->model;
+  const size_t n = (size_t)(w->n_all = b->nv + b->n_lambda + b->n_psi + 1);
+  double **const array[] = {&w->matrix, &w->right, &w->solution, &w->unit, &w->residual, &w->phi_dot};
+  const size_t length[] = {n * n, n, n, n, (size_t)ga_system_n(b->system) + 1, n};
+  ga_status status = ga_evaluation_create(w->ctx, b->system, &w->evaluation);
+  if (!status) status = ga__svd_create(w->ctx, (int)n, (int)n, &w->svd);
+  for (size_t i = 0; i < sizeof length / sizeof *length && !status; i++) {
+    *array[i] = ga__alloc(w->ctx, length[i], sizeof **array[i]);
+    if (!*array[i]) status = ga__no_memory(w->ctx, "velocities of events");
+  }
+  return status;
+}
+
+static ga_status take_memory(ga_event_watch *w)
+{
+  const size_t n = (size_t)w->n;
+  w->part = ga__alloc(w->ctx, n, sizeof *w->part);
+  w->event = ga__alloc(w->ctx, n, sizeof *w->event);
+  w->name = ga__alloc(w->ctx, n, sizeof *w->name);
+  w->action = ga__alloc(w->ctx, n, sizeof *w->action);
+  if (!w->part || !w->event || !w->name || !w->action) return ga__no_memory(w->ctx, "events");
+  int most = 0, velocities = 0;
+  for (int i = 0; i < w->n; i++) {
+    static const int DIRECTION[] = {
+        [GA_DIRECTION_BOTH] = 0, [GA_DIRECTION_RISING] = 1, [GA_DIRECTION_FALLING] = -1};
+    w->part[i] = event_part(w->m, i);
+    const event *e = w->event[i] = ga__element_of(w->m->model, (int)(w->part[i] - w->m->part))->data;
+    const ga_event_def *def = w->part[i]->def;
+    w->name[i] = w->part[i]->name;
+    w->action[i] = (ga_event){DIRECTION[def->direction], def->set || def->restart ? GA_EVENT_RESTART
+                                                         : def->stop              ? GA_EVENT_STOP
+                                                                                  : GA_EVENT_RECORD};
+    most = e->when.n > most ? e->when.n : most;
+    most = e->to.n > most ? e->to.n : most;
+    velocities |= e->target == SETS_VELOCITY;
+  }
+  w->index = ga__alloc(w->ctx, (size_t)most, sizeof *w->index);
+  w->value = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->value);
+  if (!w->index || !w->value) return ga__no_memory(w->ctx, "events");
+  return velocities ? take_velocity_memory(w) : GA_OK;
+}
+
+ga_status ga_event_watch_create(ga_context *ctx, const ga_machine *m, ga_event_seen_fn seen, void *user,
+                                ga_event_watch **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!m || !out) return ga__refuse_null(ctx, __func__, m ? "out" : "the machine");
+  if (!m->model) return ga__refuse_order(ctx, __func__, GA__ONCE_BUILT);
+  ga_event_watch *w = ga__alloc(ctx, 1, sizeof *w);
+  if (!w) return ga__no_memory(ctx, "events");
+  *w = (ga_event_watch){
+      .ctx = ctx, .m = m, .seen = seen, .user = user, .n = ga_machine_n_events(m), .stopped_by = -1};
+  ga_status status = ga_meter_create(ctx, m, &w->meter);
+  if (!status) status = take_memory(w);
+  if (status)
+    ga_event_watch_destroy(&w);
+  else
+    *out = w;
+  return status;
+}
+
+void ga_event_watch_destroy(ga_event_watch **watch)
+{
+  if (!watch || !*watch) return;
+  ga_event_watch *w = *watch;
+  void *const owned[] = {w->part,  w->event,    w->name,     w->action, w->index,   w->value,
+                         w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix};
+  ga_context *ctx = w->ctx;
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) ga__free(ctx, owned[i]);
+  ga__svd_destroy(&w->svd);
+  ga_evaluation_destroy(&w->evaluation);
+  ga_meter_destroy(&w->meter);
+  ga__free(ctx, w);
+  *watch = NULL;
+}
+
+void ga_event_watch_use(ga_event_watch *w, ga_simulate_opts *o)
+{
+  if (!w || !o) return;
+  w->stopped_by = -1;
+  o->n_events = w->n;
+  o->events = w->action;
+  o->event_names = w->name;
+  o->event_function = event_function;
+  o->on_event = on_event;
+  o->event_user = w;
+}
+
+int ga_event_watch_stopped_by(const ga_event_watch *w)
+{
+  return w ? w->stopped_by : -1;
+}
