@@ -497,7 +497,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   const int code = work_at(meter, &e, &lost, &in);
   if (code) return fail_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
-  if (meter->rigid_stops && !impact) meter->dissipated -= stop_work(meter, s);
+  if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
   if (looks)
     count_turns(meter, &e, s->t, h), meter->moved = 0;

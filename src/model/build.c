@@ -17,16 +17,23 @@ enum {
 
 static const char *const other_keys[] = {"galpha",     "title",   "gravity", "form",     "simulation",
                                          "parameters", "include", "repeat",  "functions"};
-enum { N_OTHER_KEYS = sizeof other_keys / sizeof other_keys[0], MOST_SECTIONS = 16 };
+enum {
+  N_OTHER_KEYS = sizeof other_keys / sizeof other_keys[0],
+  MOST_SECTIONS = GA__N_PARTS
+}; /* a kind has one section */
 
+static const char *section_of(int kind)
+{
+  return ga__part_type_of((ga__part_kind)kind)->section;
+}
+
+/* In the order in which kinds first name them. */
 const char *ga__section_at(int i)
 {
-  const char *last = "";
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
-    const char *section = ga__part_type_of((ga__part_kind)kind)->section;
-    if (strcmp(section, last) == 0) continue;
-    if (i-- == 0) return section;
-    last = section;
+    int first = GA__PART_RIGID;
+    while (strcmp(section_of(first), section_of(kind)) != 0) first++;
+    if (first == kind && i-- == 0) return section_of(kind);
   }
   return NULL;
 }
