@@ -3,7 +3,7 @@
  * Waves along the axis: stiffness is exact for forces at the nodes, and then the consistent mass of linear
  * displacements makes waves too fast by (kL)²/24 of their frequency, the lumped one too slow by as much.
  * Their mean, L/12 [5 1; 1 5], has an error of fourth order. With ℓ the length of the chord, which rigid
- * motion does not change, and τ the angle of twist between the nodes, it is had from the others by the
+ * motion does not change, and τ the angle of twist between the nodes, it is the others plus the
  * kinetic energies
  *
  *   ½ (m L/12) ℓ'²  (beam_inertia.c has the consistent mass),   −½ (Jx L/12) τ'²  (body.c has the lumped one)

@@ -2,14 +2,13 @@
  * state:
  *
  *   m = 0    free
- *   m = ±1   rests at the upper or lower limit: k = ρ' + β (ρ − limit) = 0, which stays there, force −ψ g, as
- * long as it pushes, m ψ >= 0 m = ±4   in an impact, within a start only: k = ρ' + e r = 0 with the rate r
- * before it, which is the second state. The start moves velocities onto it by impulses: M (v⁺ − v⁻) = −Aᵀ μ,
- * and likewise in all other constraints (Newton's law of impact) m = 2    not decided yet, before the first
- * start
+ *   m = ±1   rests at the upper or lower limit: k = ρ' + β (ρ − limit) = 0, force −ψ g, while m ψ >= 0
+ *   m = ±4   in an impact, within a start only: k = ρ' + e r = 0, r the rate before it, the second state
+ *   m = 2    not decided yet, before the first start
  *
- * After an impact it is free, or rests if it would leave by no more than rest_speed: the infinitely many
- * bounces of a ball that comes to rest end there. */
+ * The start of an impact moves velocities onto k by impulses, M (v⁺ − v⁻) = −Aᵀ μ, and likewise in all other
+ * constraints (Newton's law of impact). After it the stop is free, or rests if it would be left by no more
+ * than rest_speed: the infinitely many bounces of a ball that comes to rest end there. */
 #include "expr/side.h"
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
