@@ -165,7 +165,7 @@ static inline ga_status make_sampled(const ware *w, ga_control_block **out)
 {
   ga_block_sampled_opts o = ga_block_sampled_defaults();
   ga_control_block *inner = NULL;
-  o.period = 0.1;
+  o.sample_time = 0.1;
   *out = NULL;
   ga_status status = make_user(w, &inner);
   if (!status) status = ga_block_create_sampled(w->ctx, &o, &inner, out);

@@ -483,8 +483,8 @@ GA_API ga_status ga_block_create_user(ga_context *ctx, const ga_block_user_opts 
  * the same time, one that reads another sees its new output. Motions, accelerations and reactions are those
  * just before the sample. States: those of the block, then its held outputs. */
 typedef struct ga_block_sampled_opts { /* start from ga_block_sampled_defaults() */
-  double period;                       /* [s] > 0; needed */
-  double offset;                       /* [s] >= 0, time of the first sample; default 0 */
+  double sample_time;                  /* [s] > 0; needed */
+  double sample_offset;                /* [s] >= 0, time of the first sample; default 0 */
   const double *initial;               /* [n_out] outputs before the first sample; NULL: 0 (default) */
 } ga_block_sampled_opts;
 

@@ -1,4 +1,5 @@
-/* Sampled blocks: another block, evaluated at t_k = offset + k period, whose outputs are held in between.
+/* Sampled blocks: another block, evaluated at t_k = sample_offset + k sample_time, whose outputs are held in
+ * between.
  *
  *   states     [x; h], constant between samples;   y = h
  *   at t_k     h := o(t_k, u, x),  x := s(t_k, u, x)            a difference equation, or
@@ -25,24 +26,25 @@ static const ga__block_type SAMPLED;
 
 ga_block_sampled_opts ga_block_sampled_defaults(void)
 {
-  return (ga_block_sampled_opts){.period = 0};
+  return (ga_block_sampled_opts){.sample_time = 0};
 }
 
-/* Euler's rule is stable, and the filter of a derivative right, while period <= filter_time. */
+/* Euler's rule is stable, and the filter of a derivative right, while sample_time <= filter_time. */
 static void inspect_euler(ga__inspect *in, const ga_block_sampled_opts *o, const ga_control_block *b)
 {
   const int cols = ga__block_cols(b);
   for (int i = 0; i < b->n_x; i++) {
     const double rate = -b->data.wiener.K[i * cols + b->n_in + i];
-    ga__want_both(in, !(rate * o->period > 1 + 1e-12), "period", o->period, "filter_time",
-                  rate > 0 ? 1 / rate : 0, "period must not be above filter_time");
+    ga__want_both(in, !(rate * o->sample_time > 1 + 1e-12), "sample_time", o->sample_time, "filter_time",
+                  rate > 0 ? 1 / rate : 0, "sample_time must not be above filter_time");
   }
 }
 
 static void inspect(ga__inspect *in, const ga_block_sampled_opts *o, const ga_control_block *b)
 {
-  ga__want_positive(in, "period", o->period);
-  ga__want_number(in, o->offset >= 0 && isfinite(o->offset), "offset", 0, o->offset, "0 or positive");
+  ga__want_positive(in, "sample_time", o->sample_time);
+  ga__want_number(in, o->sample_offset >= 0 && isfinite(o->sample_offset), "sample_offset", 0,
+                  o->sample_offset, "0 or positive");
   ga__want_array(in, "initial", o->initial, b->n_out, 1);
   ga__want(in, RULE[b->kind] != NO_RULE, GA_REASON_NOT_SAMPLED,
            (ga__facts){.field = "block", .name = ga_block_kind_name(b->kind)});
@@ -86,7 +88,7 @@ ga_status ga_block_create_sampled(ga_context *ctx, const ga_block_sampled_opts *
                             (ga__block_sizes){b->n_in, b->n_x + b->n_out, b->n_out}, &names, out);
   if (in.status) return in.status;
   fill(*out, opts, b);
-  (*out)->data.sampled = (ga__sampled){*inner, opts->period, opts->offset};
+  (*out)->data.sampled = (ga__sampled){*inner, opts->sample_time, opts->sample_offset};
   *inner = NULL;
   return GA_OK;
 }

@@ -711,7 +711,7 @@ static int sample_block(const block_read *b, ga_control_block **block)
   static const char *const key[2] = {"sample_time", "sample_offset"};
   ga__reading *r = b->reader->r;
   ga_block_sampled_opts opts = ga_block_sampled_defaults();
-  double *const value[2] = {&opts.period, &opts.offset};
+  double *const value[2] = {&opts.sample_time, &opts.sample_offset};
   ga_control_block *made = NULL;
   const ga__tree *given[2] = {ga__map_get(b->map, key[0]), ga__map_get(b->map, key[1])};
   if (!given[0] && given[1]) {

@@ -16,7 +16,7 @@ static ga_control_block *sampled(ga_context *ctx, ga_control_block *inner, doubl
 {
   ga_block_sampled_opts o = ga_block_sampled_defaults();
   ga_control_block *block = NULL;
-  o.period = period, o.offset = offset;
+  o.sample_time = period, o.sample_offset = offset;
   assert_status(ctx, ga_block_create_sampled(ctx, &o, &inner, &block), GA_OK);
   assert_null(inner);
   return block;
@@ -298,7 +298,7 @@ static void wrong_options_are_refused(void **state)
     assert_null(block);
   }
   ga_block_destroy(&inner);
-  const ga_block_sampled_opts fine = {.period = 0.1};
+  const ga_block_sampled_opts fine = {.sample_time = 0.1};
   ga_block_first_order_opts filter = ga_block_first_order_defaults();
   assert_status(s.ctx, ga_block_create_first_order(s.ctx, &filter, &inner), GA_OK);
   assert_int_equal(ga_block_create_sampled(s.ctx, &fine, &inner, &block), GA_ERR_ARGUMENT);
@@ -360,7 +360,7 @@ static void memory_may_fail(void **state)
   for (long n = 1, failed = 1; failed; n++) {
     ga_context *ctx = NULL;
     ga_control_block *inner = NULL, *block = NULL;
-    const ga_block_sampled_opts o = {.period = 0.1};
+    const ga_block_sampled_opts o = {.sample_time = 0.1};
     rig_memory = (rig_heap){0, 0, 0, 0};
     assert_int_equal(rig_context(&ctx), GA_OK);
     inner = state_space(ctx);

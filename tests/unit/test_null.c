@@ -330,7 +330,7 @@ static int set_up(void **state)
   assert_int_equal(ga_table2d_create(ctx, &square, &table), GA_OK);
   assert_int_equal(ga_block_create_first_order(ctx, &block_first_order_opts_, &block), GA_OK);
   assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
-  block_sampled_opts_.period = 0.1;
+  block_sampled_opts_.sample_time = 0.1;
   assert_int_equal(ga_block_create_sampled(ctx, &block_sampled_opts_, &to_sample, &sampled), GA_OK);
   assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
   assert_int_equal(ga_model_read_text(ctx, "model", MODEL, strlen(MODEL), NULL, &model), GA_OK);
