@@ -1,5 +1,6 @@
 /* The car of examples/models: its lane change against an independent integration, to both sides, straight
- * ahead; order in time; property files of tyres. */
+ * ahead; order in time; semi-active dampers and their controller against the equations written out here;
+ * manoeuvres; property files of tyres. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <math.h>
 #include <setjmp.h>
@@ -24,29 +25,61 @@ typedef struct car {
   ga_meter *meter;
 } car;
 
-static car car_open(const char *set, double h)
+typedef struct car_opts {
+  const char *file, *set;
+  double h, rho;
+  ga_method method;
+  ga_reuse reuse;
+} car_opts;
+
+static void car_read(car *c, const car_opts *opts)
 {
-  car c = {NULL, NULL, NULL, NULL, NULL};
+  char path[512];
   ga_model_opts o = ga_model_defaults();
+  o.n_set = opts->set != NULL, o.set = &opts->set;
+  snprintf(path, sizeof path, MODELS "/%s.yaml", opts->file);
+  assert_int_equal(ga_context_create(NULL, &c->ctx), GA_OK);
+  const ga_status status = ga_model_read_file(c->ctx, path, &o, &c->model);
+  if (status) fail_msg("%s", ga_context_error(c->ctx)->text);
+  if (!opts->set) assert_int_equal(ga_model_n_messages(c->model), 0);
+  c->m = ga_model_machine(c->model);
+}
+
+/* Starts the car; the status of the stepper's start. */
+static ga_status car_start(car *c, const car_opts *opts)
+{
   ga_stepper_opts so = ga_stepper_defaults();
   ga_start_opts start = ga_start_defaults();
-  o.n_set = set != NULL, o.set = &set;
-  assert_int_equal(ga_context_create(NULL, &c.ctx), GA_OK);
-  const ga_status status = ga_model_read_file(c.ctx, MODELS "/car.yaml", &o, &c.model);
-  if (status) fail_msg("%s", ga_context_error(c.ctx)->text);
-  c.m = ga_model_machine(c.model);
-  const ga_system *sys = ga_machine_system(c.m);
-  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
-  double *q = calloc(nq + nv + 1, sizeof *q);
-  assert_status(c.ctx, ga_scheme_rho(c.ctx, 0.9, &so.scheme), GA_OK);
-  assert_status(c.ctx, ga_machine_initial(c.m, q, q + nq, q + nq + nv), GA_OK);
-  assert_status(c.ctx, ga_stepper_create(c.ctx, sys, &so, &c.st), GA_OK);
-  start.h = h;
-  assert_status(c.ctx, ga_stepper_start(c.st, &start, 0, q, q + nq, NULL, NULL, NULL, NULL), GA_OK);
+  const ga_system *sys = ga_machine_system(c->m);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V),
+               nx = (size_t)ga_system_size(sys, GA_BLOCK_X);
+  double *q = calloc(nq + nv + nx + 1, sizeof *q);
+  assert_non_null(q);
+  so.method = opts->method;
+  so.newton.reuse = opts->reuse;
+  assert_status(c->ctx, ga_scheme_rho(c->ctx, opts->rho, &so.scheme), GA_OK);
+  assert_status(c->ctx, ga_machine_initial(c->m, q, q + nq, q + nq + nv), GA_OK);
+  assert_status(c->ctx, ga_stepper_create(c->ctx, sys, &so, &c->st), GA_OK);
+  start.h = opts->h;
+  const ga_status status =
+      ga_stepper_start(c->st, &start, 0, q, q + nq, nx ? q + nq + nv : NULL, NULL, NULL, NULL);
+  free(q);
+  return status;
+}
+
+static car car_open_with(const car_opts *opts)
+{
+  car c = {NULL, NULL, NULL, NULL, NULL};
+  car_read(&c, opts);
+  assert_status(c.ctx, car_start(&c, opts), GA_OK);
   assert_status(c.ctx, ga_meter_create(c.ctx, c.m, &c.meter), GA_OK);
   assert_status(c.ctx, ga_meter_start(c.meter, ga_stepper_state(c.st)), GA_OK);
-  free(q);
   return c;
+}
+
+static car car_open(const char *set, double h)
+{
+  return car_open_with(&(car_opts){"car", set, h, 0.9, GA_STABILIZED, GA_REUSE});
 }
 
 static void car_run(car *c, double h, int n)
@@ -182,6 +215,340 @@ static void order_is_two(void **state)
     assert_near(log2(fabs((value[0][i] - value[1][i]) / (value[1][i] - value[2][i]))), 2, 0.2, NAME[i]);
 }
 
+/* ---- Semi-active dampers ---- */
+
+static car semi_open(double h)
+{
+  return car_open_with(&(car_opts){"car_semi_active", NULL, h, 0.9, GA_STABILIZED, GA_REUSE});
+}
+
+/* Accelerometers: front left, front right, rear left, rear right. */
+static const double PLACE[4][2] = {{1.2, 0.7}, {1.2, -0.7}, {-1.56, 0.7}, {-1.56, -0.7}};
+static const char *const CORNER[4] = {"front_%s0%s", "front_%s1%s", "rear_%s0%s", "rear_%s1%s"};
+
+static double corner_signal(const car *c, int corner, const char *part, const char *signal)
+{
+  char name[64];
+  snprintf(name, sizeof name, CORNER[corner], part, signal);
+  return car_signal(c, name);
+}
+
+/* Solves the normal equations HᵀH z = r of H = [1, y, −x] by Gaussian elimination; HᵀH is positive definite.
+ */
+static void solve_normal(const double r[3], double z[3])
+{
+  double A[3][4];
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) {
+      A[i][j] = 0;
+      for (int k = 0; k < 4; k++) {
+        const double H[3] = {1, PLACE[k][1], -PLACE[k][0]};
+        A[i][j] += H[i] * H[j];
+      }
+    }
+    A[i][3] = r[i];
+  }
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < 3; i++)
+      for (int j = 3; i != k && j >= k; j--) A[i][j] -= A[i][k] / A[k][k] * A[k][j];
+  for (int i = 0; i < 3; i++) z[i] = A[i][3] / A[i][i];
+}
+
+/* The current of a corner by the speeds of the modes: f = H (HᵀH)⁻¹ (−K x_m), inverse damper, limit. */
+static double expected_current(const double modes[3], int corner, double v)
+{
+  const double wanted[3] = {-20000 * modes[0], -10000 * modes[1], -40000 * modes[2]};
+  const double Ap = 7.07e-4, Arod = 3.14e-4, Ar = Ap - Arod, soft = 1.5e-10, hard = 1.9e-11;
+  double z[3];
+  solve_normal(wanted, z);
+  const double f = z[0] + PLACE[corner][1] * z[1] - PLACE[corner][0] * z[2], th = tanh(v / 0.02),
+               area = Arod + (Ar - Arod) * (1 + th) / 2, p = -f * th / area,
+               D = 0.5 * (p + sqrt(p * p + 4e8)), K = area * sqrt(v * v + 1e-4) / D,
+               i = 0.3 + 1.3 * (soft - K) / (soft - hard);
+  return 0.95 + 0.65 * tanh((i - 0.95) / 0.65);
+}
+
+static double check_flow(double dp)
+{
+  const double s = 0.5 * (dp + sqrt(dp * dp + 4e4)) - 100;
+  return 6e-7 * s / pow(s * s + 1e10, 0.25);
+}
+
+/* Rates of the pressures p = (rebound, compression), by elongation l, its rate v, and the current i. */
+static void pressure_rates(const double p[2], double l, double v, double i, double rate[2])
+{
+  const double Ap = 7.07e-4, Ar = Ap - 3.14e-4, K = 1.5e-10 - (1.5e-10 - 1.9e-11) * (i - 0.3) / 1.3;
+  const double piston = check_flow(p[1] - p[0]), base = check_flow(-p[1]);
+  rate[0] = 4e8 / (1.6e-4 - Ar * l) * (Ar * v + piston - K * p[0]);
+  rate[1] = 4e8 / (2e-4 + Ap * l) * (-Ap * v - piston + base);
+}
+
+/* What a damper is given at the ends of a step. */
+typedef struct stroke {
+  double l, v, current;
+} stroke;
+
+static void pressure_rates_between(const double p[2], const stroke *a, const stroke *b, double h, double s,
+                                   double rate[2])
+{
+  const double d = b->l - a->l, l = a->l + h * a->v * s + s * s * (3 * d - h * (2 * a->v + b->v)) +
+                                    s * s * s * (h * (a->v + b->v) - 2 * d);
+  pressure_rates(p, l, a->v + s * (b->v - a->v), a->current + s * (b->current - a->current), rate);
+}
+
+/* Runge and Kutta's method through one step of the car. */
+static void advance_pressures(double p[2], const stroke *a, const stroke *b, double h, int n)
+{
+  for (int k = 0; k < n; k++) {
+    const double s = (double)k / n, ds = 1.0 / n;
+    double r[4][2], stage[2];
+    pressure_rates_between(p, a, b, h, s, r[0]);
+    for (int j = 1; j < 4; j++) {
+      const double c = j == 3 ? 1 : 0.5;
+      for (int i = 0; i < 2; i++) stage[i] = p[i] + c * ds * h * r[j - 1][i];
+      pressure_rates_between(stage, a, b, h, s + c * ds, r[j]);
+    }
+    for (int i = 0; i < 2; i++) p[i] += ds * h / 6 * (r[0][i] + 2 * r[1][i] + 2 * r[2][i] + r[3][i]);
+  }
+}
+
+/* Along the lane change: speeds of the modes by integration of the accelerometers, currents, pressures and
+ * forces of all dampers, all by the equations above. */
+static void dampers_follow_their_equations(void **state)
+{
+  const double h = 1e-3, Ap = 7.07e-4, Ar = Ap - 3.14e-4;
+  double modes[3] = {0}, last[3] = {0}, p[4][2] = {{0}};
+  stroke before[4];
+  (void)state;
+  car c = semi_open(h);
+  for (int k = 0; k < 4; k++) {
+    before[k] = (stroke){0, 0, corner_signal(&c, k, "current", "")};
+    assert_near(corner_signal(&c, k, "rebound", ""), 0, 1e-9, "initial pressure");
+    assert_near(corner_signal(&c, k, "damper", ".length"), k < 2 ? sqrt(0.2616) : sqrt(0.22931), 1e-12,
+                "length");
+  }
+  for (int n = 0; n < (rig_brief() ? 30 : 2300); n++) {
+    double r[3] = {0}, acc[3];
+    car_run(&c, h, 1);
+    for (int k = 0; k < 4; k++) {
+      const double a = corner_signal(&c, k, "point", ".az");
+      r[0] += a, r[1] += PLACE[k][1] * a, r[2] -= PLACE[k][0] * a;
+    }
+    solve_normal(r, acc);
+    for (int i = 0; i < 3; i++) {
+      modes[i] = (modes[i] * (1 - 0.25 * h) + 0.5 * h * (last[i] + acc[i])) / (1 + 0.25 * h);
+      last[i] = acc[i];
+    }
+    for (int k = 0; k < 4; k++) {
+      const double v = corner_signal(&c, k, "damper", ".rate");
+      const stroke now = {corner_signal(&c, k, "damper", ".length") - (k < 2 ? sqrt(0.2616) : sqrt(0.22931)),
+                          v, expected_current(modes, k, v)};
+      advance_pressures(p[k], &before[k], &now, h, 10);
+      before[k] = now;
+      assert_near(corner_signal(&c, k, "current", ""), now.current, 1e-3, "current");
+      assert_near(corner_signal(&c, k, "rebound", "") / 4e5, p[k][0] / 4e5, 1e-3, "rebound pressure");
+      assert_near(corner_signal(&c, k, "compression", "") / 4e5, p[k][1] / 4e5, 1e-3, "compression pressure");
+      assert_near(corner_signal(&c, k, "damper", ".force"),
+                  Ar * corner_signal(&c, k, "rebound", "") - Ap * corner_signal(&c, k, "compression", ""),
+                  1e-9, "force");
+    }
+  }
+  assert_near(car_signal(&c, "modes.y2"), modes[1], 1e-5, "speed of roll");
+  car_close(&c);
+}
+
+/* The compression pressure is low while a damper extends, and close to the rebound pressure while it is
+ * compressed. Currents reach the lower limit, and 1.43 A of the 1.51 A that the law asks for at most. */
+static void pressures_and_currents(void **state)
+{
+  const double h = 1e-2;
+  double least = 2, most = 0;
+  int extending = 0, compressing = 0;
+  (void)state;
+  if (rig_brief()) return;
+  car c = semi_open(h);
+  for (int n = 0; n < 600; n++) {
+    car_run(&c, h, 1);
+    for (int k = 0; k < 4; k++) {
+      const double v = corner_signal(&c, k, "damper", ".rate"), i = corner_signal(&c, k, "current", ""),
+                   pr = corner_signal(&c, k, "rebound", ""), pc = corner_signal(&c, k, "compression", "");
+      least = fmin(least, i), most = fmax(most, i);
+      assert_true(i > 0.3 && i < 1.6);
+      if (v > 0.01) {
+        extending++;
+        assert_true(pc < 0 && pc > -0.2 * pr && pc > -2e4);
+      } else if (v < -0.01) {
+        compressing++;
+        assert_true(pc > pr && pc < 1.2 * pr);
+      }
+    }
+  }
+  assert_true(extending > 300 && compressing > 300);
+  assert_true(least < 0.301 && most > 1.43);
+  assert_near(car_signal(&c, "chassis.x"), 59.574027, 1e-3, "x");
+  assert_near(car_signal(&c, "chassis.y"), -3.040613, 1e-3, "y");
+  assert_near(car_signal(&c, "energy.balance"), 0, 0.1, "energy balance");
+  car_close(&c);
+}
+
+/* Order 2 in positions, velocities, accelerations, reactions, pressures, states and outputs of the
+ * controller. */
+static void semi_active_order_is_two(void **state)
+{
+  static const char *const NAME[] = {"chassis.y",     "chassis.roll",      "chassis.vy",     "chassis.wx",
+                                     "chassis.ay",    "chassis.az",        "tie_rod0.fy",    "lower_ball0.fz",
+                                     "rear_rebound1", "rear_compression1", "front_rebound0", "modes.x2",
+                                     "modes.x1",      "rear_current1"};
+  enum { N = sizeof NAME / sizeof *NAME };
+  double value[3][N];
+  (void)state;
+  if (rig_brief()) return;
+  for (int level = 0; level < 3; level++) {
+    const double h = 4e-3 / (1 << level);
+    car c = semi_open(h);
+    car_run(&c, h, 400 << level);
+    for (int i = 0; i < N; i++) value[level][i] = car_signal(&c, NAME[i]);
+    car_close(&c);
+  }
+  for (int i = 0; i < N; i++)
+    assert_near(log2(fabs((value[0][i] - value[1][i]) / (value[1][i] - value[2][i]))), 2, 0.2, NAME[i]);
+}
+
+/* Both methods that feed back accelerations agree; the others say what they cannot do. */
+static void methods_agree(void **state)
+{
+  static const ga_method REFUSING[] = {GA_SOI2, GA_HHT_SOI2, GA_WEIGHTED};
+  const double h = 2e-3;
+  const int n = rig_brief() ? 10 : 800;
+  (void)state;
+  car c = semi_open(h), d = car_open_with(&(car_opts){"car_semi_active", NULL, h, 0.9, GA_INDEX3, GA_REUSE});
+  car_run(&c, h, n);
+  car_run(&d, h, n);
+  assert_near(car_signal(&c, "chassis.y"), car_signal(&d, "chassis.y"), 1e-5, "y");
+  assert_near(car_signal(&c, "chassis.ay"), car_signal(&d, "chassis.ay"), 1e-4, "acceleration");
+  assert_near(car_signal(&c, "tie_rod0.fy"), car_signal(&d, "tie_rod0.fy"), 0.1, "tie rod");
+  assert_near(car_signal(&c, "rear_rebound1"), car_signal(&d, "rear_rebound1"), 100, "pressure");
+  assert_near(car_signal(&c, "rear_current1"), car_signal(&d, "rear_current1"), 1e-4, "current");
+  car_close(&c);
+  car_close(&d);
+  for (size_t i = 0; i < sizeof REFUSING / sizeof *REFUSING; i++) {
+    const car_opts opts = {"car_semi_active", NULL, h, 0.9, REFUSING[i], GA_REUSE};
+    car e = {NULL, NULL, NULL, NULL, NULL};
+    car_read(&e, &opts);
+    assert_true(car_start(&e, &opts) != GA_OK);
+    assert_non_null(
+        strstr(ga_context_error(e.ctx)->text, "cannot feed back accelerations: 'front_point0.az'"));
+    car_close(&e);
+  }
+}
+
+/* Steps of 20 ms, little and much numerical damping: the lateral displacement at 2 s. Dampers change their
+ * direction within such steps, which takes Newton's method proper. Other tests take 1, 2, 4 and 10 ms. */
+static void large_steps(void **state)
+{
+  static const double RHO[] = {0.5, 0.95};
+  const double h = 0.02;
+  (void)state;
+  if (rig_brief()) return;
+  for (size_t i = 0; i < sizeof RHO / sizeof *RHO; i++) {
+    car c = car_open_with(&(car_opts){"car_semi_active", NULL, h, RHO[i], GA_STABILIZED, GA_FRESH_ITERATION});
+    car_run(&c, h, 100);
+    assert_near(car_signal(&c, "chassis.y"), -0.6652255, 1e-3, "y");
+    car_close(&c);
+  }
+}
+
+/* ---- Manoeuvres ---- */
+
+/* Root mean squares of the chassis' accelerations in heave, roll and pitch over the bump, 1.2 s. */
+static void bump_accelerations(const char *file, const char *set, double rms[3])
+{
+  const double h = 1e-3;
+  const int n = 1200;
+  car c = car_open_with(&(car_opts){file, set, h, 0.9, GA_STABILIZED, GA_REUSE});
+  double wx = 0, wy = 0;
+  rms[0] = rms[1] = rms[2] = 0;
+  for (int i = 0; i < n; i++) {
+    car_run(&c, h, 1);
+    const double heave = car_signal(&c, "chassis.az"), roll = (car_signal(&c, "chassis.wx") - wx) / h,
+                 pitch = (car_signal(&c, "chassis.wy") - wy) / h;
+    wx += roll * h, wy += pitch * h;
+    rms[0] += heave * heave / n, rms[1] += roll * roll / n, rms[2] += pitch * pitch / n;
+  }
+  for (int i = 0; i < 3; i++) rms[i] = sqrt(rms[i]);
+  car_close(&c);
+}
+
+/* Over a bump, control lowers the accelerations in heave, roll and pitch to 63, 79 and 65 % of those of
+ * passive dampers, and to 91, 93 and 94 % of those of the same dampers without control. */
+static void control_lowers_accelerations(void **state)
+{
+  static const double BY_PASSIVE[3] = {0.63, 0.79, 0.65}, BY_SOFT[3] = {0.91, 0.93, 0.94};
+  double passive[3], soft[3], controlled[3];
+  (void)state;
+  if (rig_brief()) return;
+  bump_accelerations("car_bump", NULL, passive);
+  bump_accelerations("car_bump_semi_active", "gain=0", soft);
+  bump_accelerations("car_bump_semi_active", NULL, controlled);
+  for (int i = 0; i < 3; i++) {
+    assert_near(controlled[i] / passive[i], BY_PASSIVE[i], 0.01, "control by passive dampers");
+    assert_near(controlled[i] / soft[i], BY_SOFT[i], 0.01, "control by no control");
+  }
+}
+
+/* In a steady turn the side forces of the tyres hold the car on its circle: m v ψ' = Σ F_y, and the car leans
+ * outwards. */
+static void step_steer_ends_in_a_circle(void **state)
+{
+  static const char *const SIDE[4] = {"front_tyre0.fy", "front_tyre1.fy", "rear_tyre0.fy", "rear_tyre1.fy"};
+  const double h = 1e-2;
+  (void)state;
+  if (rig_brief()) return;
+  car c = car_open_with(&(car_opts){"car_step_steer", NULL, h, 0.9, GA_STABILIZED, GA_REUSE});
+  car_run(&c, h, 400);
+  double side = 0;
+  for (int k = 0; k < 4; k++) side += car_signal(&c, SIDE[k]);
+  const double speed = hypot(car_signal(&c, "chassis.vx"), car_signal(&c, "chassis.vy")),
+               lateral = speed * car_signal(&c, "chassis.wz");
+  const double transfer = car_signal(&c, "front_tyre0.fz") - car_signal(&c, "front_tyre1.fz") +
+                          car_signal(&c, "rear_tyre0.fz") - car_signal(&c, "rear_tyre1.fz");
+  assert_true(fabs(lateral) > 1);
+  assert_near(side / (1673 * lateral), 1, 0.03, "side forces");
+  assert_true(car_roll(&c) * lateral > 0 && transfer * lateral < 0);
+  car_close(&c);
+}
+
+/* Brakes take the speed that their torque takes by the wheels' radius, as long as no wheel locks. */
+static void brakes_stop_the_car(void **state)
+{
+  const double h = 1e-2;
+  (void)state;
+  if (rig_brief()) return;
+  car c = car_open_with(&(car_opts){"car_brake_in_turn", NULL, h, 0.9, GA_STABILIZED, GA_REUSE});
+  car_run(&c, h, 220);
+  const double before = hypot(car_signal(&c, "chassis.vx"), car_signal(&c, "chassis.vy"));
+  car_run(&c, h, 100);
+  const double after = hypot(car_signal(&c, "chassis.vx"), car_signal(&c, "chassis.vy"));
+  assert_near((before - after) / (2 * 900 / 0.32 / 1673), 1, 0.1, "deceleration");
+  assert_true(car_signal(&c, "front_hub1.angle_rate") > 10);
+  car_close(&c);
+}
+
+/* The posts at a low frequency carry the car up and down with them. */
+static void posts_lift_the_car(void **state)
+{
+  const double h = 5e-3;
+  (void)state;
+  if (rig_brief()) return;
+  car c = car_open_with(&(car_opts){"car_four_post", NULL, h, 0.9, GA_STABILIZED, GA_REUSE});
+  car_run(&c, h, 100);
+  const double t = 100 * h, height = 4e-3 * sin(2 * acos(-1.0) * (0.5 * t + 14.5 / 40 * t * t));
+  assert_near(car_signal(&c, "front_tyre0.z"), height, 1e-6, "contact on the post");
+  assert_near((car_signal(&c, "chassis.z") - 0.55) / height, 1.2, 0.3, "chassis by post");
+  assert_near(car_signal(&c, "chassis.vx"), 0, 1e-3, "standstill");
+  car_close(&c);
+}
+
 /* ---- Property files ---- */
 
 static char folder[] = "/tmp/galpha-tyre-XXXXXX";
@@ -302,6 +669,15 @@ int main(void)
       cmocka_unit_test(both_sides_mirror_each_other),
       cmocka_unit_test(straight_ahead),
       cmocka_unit_test(order_is_two),
+      cmocka_unit_test(dampers_follow_their_equations),
+      cmocka_unit_test(pressures_and_currents),
+      cmocka_unit_test(semi_active_order_is_two),
+      cmocka_unit_test(methods_agree),
+      cmocka_unit_test(large_steps),
+      cmocka_unit_test(control_lowers_accelerations),
+      cmocka_unit_test(step_steer_ends_in_a_circle),
+      cmocka_unit_test(brakes_stop_the_car),
+      cmocka_unit_test(posts_lift_the_car),
       cmocka_unit_test_setup_teardown(property_files, make_folder, remove_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

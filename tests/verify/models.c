@@ -158,7 +158,9 @@ static int on_step(void *user, const ga_stepper *st)
 static ga_status settle(drive *d, double t, double *q, size_t nq, double *x, size_t nx)
 {
   ga_equilibrium *eq = NULL;
-  ga_status status = ga_equilibrium_create(d->ctx, ga_machine_system(d->m), NULL, &eq);
+  ga_equilibrium_opts opts = ga_equilibrium_defaults();
+  opts.hold_free = 1; /* as a run does: wheels, and the place of a car on its road, stay where they are */
+  ga_status status = ga_equilibrium_create(d->ctx, ga_machine_system(d->m), &opts, &eq);
   if (!status) status = ga_equilibrium_solve(eq, t, q, x, NULL);
   const ga_state *rest = status ? NULL : ga_equilibrium_state(eq);
   if (rest) memcpy(q, rest->q, nq * sizeof *q);
