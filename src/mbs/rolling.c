@@ -217,7 +217,7 @@ static ga_status check_frames(ga_machine *m, const ga__mbs_model *b, const rolli
                                    .other = ga__part_text(m->part[node->part].kind),
                                    .expected = knife ? "a knife edge needs a rigid or a planar body"
                                                      : "only rigid bodies roll"});
-  if (r->n > 1 && !under->rigid && !under->planar)
+  if (r->n > 1 && !under->rigid && !under->planar && !under->carried)
     return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_PLANE_HAS_NO_AXES,
                       &(ga__facts){.kind = "rolling",
                                    .part = def->name,
