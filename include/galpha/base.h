@@ -194,7 +194,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_TORQUE_ON_POINT, "a torque acts on a point")                                                   \
   X(GA_REASON_BUSHING_ON_POINT, "a bushing acts on the rotation of a point")                                 \
   X(GA_REASON_MARKER_LOOP, "markers are fixed to each other in a loop")                                      \
-  X(GA_REASON_PLANE_MOVES, "a body rolls on a plane that moves")                                             \
+  X(GA_REASON_PLANE_HAS_NO_AXES, "a plane belongs to a part without axes")                                   \
   X(GA_REASON_CANNOT_ROLL, "a body cannot roll")                                                             \
   X(GA_REASON_DISK_LIES_FLAT, "a rolling disk lies flat")                                                    \
   X(GA_REASON_KNIFE_IS_NORMAL, "a knife edge blocks no direction")                                           \

@@ -253,21 +253,23 @@ typedef struct ga_drive_def { /* start from ga_drive_defaults() */
                         or loss of contact; its work is part of energy.input */
 } ga_drive_def;
 
-/* Rolling without slipping on the plane z = 0 of a frame of the ground. The contact in z is a holonomic
+/* Rolling without slipping on the plane z = 0 of a frame, of the ground or of another body: where they touch,
+ * both move alike, and the opposite force acts on the body of the plane. The contact in z is a holonomic
  * constraint, that along the plane a nonholonomic one. */
 typedef enum ga_rolling_kind {
   GA_ROLLING_SPHERE = 0, /* centre at the origin of `body` */
   GA_ROLLING_DISK, /* thin disk, centre at the origin of `body`, axis its z. A disk flat on the plane has
                       no lowest point: refused at the start, later GA_RETRY_NAN */
-  GA_ROLLING_KNIFE /* knife edge: the origin of `body` does not move along the y axis of `body`, projected
-                      onto the plane; no contact */
+  GA_ROLLING_KNIFE /* knife edge: the origin of `body` does not move, relative to the plane's body, along
+                      the y axis of `body`, projected onto the plane; no contact */
 } ga_rolling_kind;
 
 typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
   const char *name;
   ga_rolling_kind kind;
   const char *body;  /* a frame of a rigid body; a knife edge also of a planar one */
-  const char *plane; /* a frame of the ground; default "ground" */
+  const char *plane; /* a frame of the ground, or of another body, rigid or planar, or a frame on a
+                        deformable part; default "ground" */
   double radius;     /* [m] > 0, sphere and disk */
 } ga_rolling_def;
 

@@ -285,8 +285,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_BUSHING_ON_POINT] = {"'{name}' belongs to a point, which cannot turn",
                                     "; set the stiffness, damping and preload of the angles to 0"},
     [GA_REASON_MARKER_LOOP] = {"{field} is '{name}', which is itself fixed to this marker", "; name a body"},
-    [GA_REASON_PLANE_MOVES] = {"{field} '{name}' is on a body that moves; it must be a frame of the ground",
-                               NULL},
+    [GA_REASON_PLANE_HAS_NO_AXES] = {"{field} '{name}' belongs to a {other}, which has no axes and no plane",
+                                     "; name a frame of the ground, of a rigid or of a planar body"},
     [GA_REASON_CANNOT_ROLL] = {"{field} '{name}' belongs to a {other}; {expected}", NULL},
     [GA_REASON_DISK_LIES_FLAT] = {"the disk lies flat on the plane at the start, so that it has no lowest "
                                   "point; its axis is z of its frame",

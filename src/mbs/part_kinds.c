@@ -414,8 +414,9 @@ static const ga__field rolling_fields[] = {
     {ONE(body), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a body or marker",
      .about = "frame of a rigid body; for a knife edge also of a planar one"},
     {ONE(plane), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART,
-     .note = "\"ground\" or a marker on it",
-     .about = "frame of the ground; the body rolls on its plane z = 0"},
+     .note = "\"ground\", a body or marker",
+     .about = "frame of the ground or of another body, which feels the opposite force; the body rolls on its "
+              "plane z = 0"},
     {ONE(radius), .rule = GA__RULE_NUMBER, .unit = "m", .no_default = 1,
      .only = BIT(GA_ROLLING_SPHERE) | BIT(GA_ROLLING_DISK), .about = "> 0"},
 };
@@ -1572,7 +1573,8 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                           KIND(rolling),
                           .element = &ga__rolling_type,
                           .section = "rollings",
-                          .about = "rolling without slipping on the plane z = 0 of a frame of the ground"},
+                          .about = "rolling without slipping on the plane z = 0 of a frame, which may be on a body "
+                                   "that moves"},
     [GA__PART_SLIDER] = {.text = "slider",
                          KIND(slider),
                          .element = &ga__slider_type,

@@ -118,6 +118,9 @@ case("turn one of the frames by half a turn", "point in opposite directions",
      ([("angle: 180 deg", "angle: 0 deg")], "", {"j.displacement": (0, 1e-9)}))
 case("preload of the angles to 0", "which cannot turn", model(point() + "forces: {b: {type: bushing, a: ground, b: p, stiffness: [1, 1, 1, 1, 1, 1]}}"), "",
      ([("[1, 1, 1, 1, 1, 1]", "[1, 1, 1, 0, 0, 0]")], "", {"p.x": (0.54030231, 1e-3)}))
+case("name a frame of the ground, of a rigid or of a planar body", "no axes and no plane",
+     model("bodies: {p: {type: point, mass: 1}, b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 1]}}\nrollings: {r: {type: sphere, body: b, plane: p, radius: 1}}"), "",
+     ([("plane: p", "plane: ground")], "", {"b.z": (1, 1e-9)}), ([("type: point, mass: 1}", "type: rigid, mass: 1, inertia: [1, 1, 1]}")], "", {"b.z": (1, 1e-9)}))
 case("it must be > 0, or set massless where", "mass is 0", FALLS.replace("mass: 1", "mass: 0"), "", ([("mass: 0", "mass: 1")], "", FALLEN),
      ([("bodies: {p: {type: point, mass: 0}}", "bodies: {p: {type: point, mass: 1}, q: {type: point, massless: true}}\njoints: {j: {type: spherical, a: p, b: q}}")], "", FALLEN))
 case("give a thin rod a small moment", "principal moments", model("bodies: {r: {type: rigid, mass: 1, inertia: [0, 1, 1]}}"), "", ([("[0, 1, 1]", "[1e-3, 1, 1]")], "", {}))

@@ -316,6 +316,17 @@ static void add_user(shop *s, int k)
     ga_constraint_def d = ga_constraint_defaults();
     d.name = "zero", d.zero = zero[k - 15];
     SHOP_ADD(s, constraint, &d);
+  } else if (k > 18) { /* the plane is on the tip */
+    ga_rolling_def d = ga_rolling_defaults();
+    ga_force_def feel = ga_force_defaults();
+    d.name = "roll", d.kind = (ga_rolling_kind)(k - 19);
+    d.body = "toe", d.plane = "tip";
+    if (d.kind != GA_ROLLING_KNIFE) d.radius = 0.3;
+    feel.name = "feel", feel.frame = "bead";
+    feel.force[0].expression =
+        d.kind == GA_ROLLING_KNIFE ? "roll.fx - 2*roll.fz" : "roll.fx - 2*roll.fz + 3*roll.px - roll.pz";
+    SHOP_ADD(s, rolling, &d);
+    SHOP_ADD(s, force, &feel);
   } else {
     ga_contact_def d = ga_contact_defaults();
     d.name = "contact", d.plane = "ground", d.point = "tip", d.radius = 2, d.stiffness = 500, d.mu = 0.3;
@@ -328,7 +339,7 @@ static void derivatives_are_right(void **state)
 {
   (void)state;
   for (int form = 0; form < 3; form++)
-    for (int k = 0; k < 19; k++) {
+    for (int k = 0; k < 22; k++) {
       char what[40];
       rig_random random = rig_seed(100 * form + k);
       shop s = bar_shop((ga_form)form);
