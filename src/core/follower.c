@@ -266,7 +266,9 @@ static ga_status start_at(ga_follower *f, double t, double h)
   ga__start_again(f->st, GA__FOLLOWING);
   status = begin(f, start, t, f->q, f->v, f->x, f->lambda, f->psi);
   ga__start_first(f->st);
+  if (f->events) ga__copy_numbers(f->events->g_new, f->events->g, f->events->opts.n_events);
   if (!status) status = begin_events(f, 0);
+  if (!status && f->events) ga__sim_keep_sides_in_jump(f->events);
   f->started = !status;
   f->observed = 0;
   return status;
@@ -374,6 +376,10 @@ static ga_status stop_at_edge(ga_follower *f, double h)
     do {
       if (isfinite(met.before) || status > 0)
         again = ga__aim_shorter(&f->sides, st, &aim, made, met.before - time_of(f));
+      if (aim.n > GA__MOST_AIMS && isfinite(met.before) && ga__sides_is_switch(&f->sides, met.which)) {
+        stand_at_edge(f, met.behind - time_of(f) + GA__PAST_SWITCH * h, h);
+        return GA_OK;
+      }
       if (aim.n > GA__MOST_AIMS) return ga_stepper_step(st, h); /* over it, as before */
       if (again > fmax(HERE * h, time_rounding(f))) continue;
       ga__sides_gap(&f->sides, st, 2.0 * HERE * h + 4.0 * time_rounding(f), &gap); /* it is there already */

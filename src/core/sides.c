@@ -217,7 +217,7 @@ static int bisect_edge(ga__sides *s, ga_stepper *st, int halvings, double *a, do
 }
 
 /* Switches always matter: equations change by them alone. */
-static int is_switch(const ga__sides *s, int which)
+int ga__sides_is_switch(const ga__sides *s, int which)
 {
   return which >= s->sys->def.n_sides - s->sys->def.n_switches;
 }
@@ -280,7 +280,7 @@ ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out)
     if (which < 0) return GA_OK;
     double a = begin, b = end;
     if (!bisect_edge(s, st, COARSE, &a, &b, &which)) return GA_OK;
-    if (is_switch(s, which)) {
+    if (ga__sides_is_switch(s, which)) {
       if (bisect_edge(s, st, FINE - COARSE, &a, &b, &which)) *out = (ga__edge_met){a, b, which};
       return GA_OK;
     }

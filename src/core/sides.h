@@ -20,6 +20,8 @@ typedef struct ga__sides {
  * moved further, to be on the other side in spite of rounding. */
 #define GA__NEAR_EDGE 1e-3
 #define GA__BEHIND_EDGE 1e-12
+/* Part of a step: behind a switch that no step ends before, so far that its mode can be told. */
+#define GA__PAST_SWITCH 0.1
 /* If a start falls back before the edge, it is moved further by this factor, up to this many times. */
 #define GA__FURTHER 8.0
 enum { GA__MOST_FURTHER = 10 };
@@ -60,6 +62,8 @@ int ga__sides_left(ga__sides *s, const ga_stepper *st);
 /* 1: the outputs are on other sides than the motion, as when a start gives velocities that were 0 the
  * normal part of the method. */
 int ga__sides_torn(ga__sides *s, const ga_stepper *st);
+/* 1: the side of a part that changes its mode there, without which equations do not change. */
+int ga__sides_is_switch(const ga__sides *s, int which);
 void ga__sides_name(const ga__sides *s, int which, char *text, size_t size);
 
 #endif

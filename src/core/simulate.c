@@ -310,6 +310,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
 
 static ga_status after_restart(ga_simulator *sim)
 {
+  ga__sim_keep_sides_in_jump(sim);
   const ga_status status = ga__sim_outputs_until(sim, sim->st->now.scalar[GA__T]);
   sim->stopped = status == GA_STOPPED;
   const int wish = sim->opts.observer && status >= 0 && sim->opts.observer(sim->opts.user, sim->st);
@@ -323,6 +324,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   if (sim->finished || sim->stopped || sim->last_event >= 0) return GA_STOPPED;
   double err = 0.0, t_end = sim->opts.t_end;
   int gone, restarted, moved = 0;
+  ga__copy_numbers(sim->g_new, sim->g, sim->opts.n_events);
   ga_status status = handle_breaks(sim, &restarted);
   if (!status && !restarted) status = ga__sim_pass_edge(sim, &moved, &restarted);
   if (!status && !restarted && !moved) status = ga__sim_make_accepted_step(sim, &err);

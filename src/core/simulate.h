@@ -173,6 +173,9 @@ ga_status ga__sim_handle_events(ga_simulator *sim, double err, int *gone);
  * none), and what happens there. */
 ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event);
 ga_status ga__sim_act_on_event(ga_simulator *sim, int event);
+/* Behind a restart that no event has made, at a sample, jump or switch: events whose g has passed zero in it
+ * are met at the beginning of the next step. sim->g_new: g before it. */
+void ga__sim_keep_sides_in_jump(ga_simulator *sim);
 
 /* -- Outputs at given times (simulate_output.c) -- */
 ga_status ga__sim_hand_out_state(ga_simulator *sim, const ga_state *s);

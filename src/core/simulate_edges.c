@@ -37,6 +37,30 @@ static void count_edge(ga_simulator *sim, double t)
           &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, .name = name});
 }
 
+/* No step ends before the edge: it is passed over. Not if it is a switch, whose mode would be wrong from here
+ * on, as where a load grows from 0 and the motion continued from the beginning does not show it: modes are
+ * then decided anew just behind it, once at one place. */
+static ga_status pass_over(ga_simulator *sim, ga_status stepped, double h)
+{
+  ga_stepper *st = sim->st;
+  const int n_sides = st->sys->def.n_sides, n_switches = st->sys->def.n_switches;
+  const double begin = st->next.scalar[GA__T];
+  ga__edge_met met;
+  if (stepped || n_switches == 0) return GA_OK;
+  sim->sides.first = n_sides - n_switches;
+  ga_status status = ga__sides_find(&sim->sides, st, &met);
+  if (status || isinf(met.before)) return status;
+  if ((status = ga_stepper_undo(st))) return status;
+  sim->edge_which = met.which;
+  if (begin - sim->edge_last < QUICK * distance_behind_edge(sim, sim->edge_h))
+    return ga__refuse(
+        sim->ctx, GA_ERR_INCONSISTENT, GA_REASON_SWITCHES_CYCLE,
+        &(ga__facts){.at = &(ga__fact_time){begin, NAN, -1, -1}, GA__NUMBERS({GA__MOST_AIMS, NULL})});
+  const double whole = sim->opts.fixed_h > 0.0 ? sim->opts.fixed_h : fmax(sim->h_next, h);
+  sim->edge_gap = met.behind - begin + fmax(GA__PAST_SWITCH * whole, distance_behind_edge(sim, h));
+  return GA__AT_EDGE;
+}
+
 ga_status ga__sim_aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga__aim *aim, double *again)
 {
   ga_stepper *st = sim->st;
@@ -44,7 +68,8 @@ ga_status ga__sim_aim_at_edge(ga_simulator *sim, ga_status stepped, double h, ga
   double time = INFINITY;
   *again = 0.0;
   const int paused = sim->edge_pause > 0.0, n_switches = st->sys->def.n_switches;
-  if (st->sys->def.n_sides == 0 || (paused && n_switches == 0) || aim->n >= GA__MOST_AIMS) return GA_OK;
+  if (st->sys->def.n_sides == 0 || (paused && n_switches == 0)) return GA_OK;
+  if (aim->n >= GA__MOST_AIMS) return pass_over(sim, stepped, h);
   sim->sides.first = paused ? st->sys->def.n_sides - n_switches : 0; /* switches are never passed over */
   if (stepped) {
     const int which = ga__sides_gap(&sim->sides, st, h, &time);

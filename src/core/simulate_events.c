@@ -332,6 +332,16 @@ ga_status ga__sim_act_on_event(ga_simulator *sim, int event)
   return status < 0 ? status : stops ? GA_STOPPED : GA_OK;
 }
 
+/* With g of before the jump, the next step crosses zero at its beginning. Events that have been handled at
+ * this time have acted on the jump. */
+void ga__sim_keep_sides_in_jump(ga_simulator *sim)
+{
+  const double recent = sim->st->now.scalar[GA__T] - ga__sim_time_resolution(sim);
+  for (int i = 0; i < sim->opts.n_events; i++)
+    if (sim->fired[i] < recent && event_crosses(&sim->events[i], sim->g_new[i], sim->g[i]))
+      sim->g[i] = sim->g_new[i];
+}
+
 /* An event at t that is only recorded: it is looked for again behind t, from the side that g has there. */
 static ga_status record_event(ga_simulator *sim, int event, double t)
 {

@@ -143,13 +143,20 @@ int ga__is_number(ga__reader *reader, const ga__tree *tree)
   return 1;
 }
 
-/* 1: the parameter has the name of a scalar body or block, which is a signal too, so it is ambiguous. */
+/* Parts whose name is a signal too. */
+static int is_signal(const ga__named *part)
+{
+  return part->kind == GA__PART_SCALAR || part->kind == GA__PART_BLOCK || part->kind == GA__PART_VARIABLE ||
+         part->kind == GA__PART_SIGNAL;
+}
+
+/* 1: the parameter has the name of such a part, so it is ambiguous. */
 static int may_be_signal(const ga__reader *reader, const ga__tree *tree)
 {
   if (tree->kind != GA__TREE_SCALAR) return 0;
   for (int at = 0, bytes; (bytes = ga__name_next(tree->text, &at)) > 0; at += bytes) {
     const ga__named *part = ga__directory_find(&reader->parts, tree->text + at, (size_t)bytes);
-    if (part && (part->kind == GA__PART_SCALAR || part->kind == GA__PART_BLOCK)) return 1;
+    if (part && is_signal(part)) return 1;
   }
   return 0;
 }
