@@ -187,6 +187,8 @@ struct ga__element_type {
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
   int impacts; /* 1: velocities may jump by it; what kinetic energy is lost then, it dissipates */
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
+  /* [m] or [rad] by how much a limit that is never passed has been passed; 0: not at all */
+  double (*passed)(const ga__eval *e, const ga__element *el);
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
   /* -- The start; from the definition of the part -- */

@@ -269,6 +269,28 @@ static void check_spin_limits(ga_meter *meter, const ga_state *s)
   }
 }
 
+static void check_limits(ga_meter *meter, const ga__eval *e, double t)
+{
+  for (int i = 0; i < e->b->element.n; i++) {
+    const ga__element *el = ga__element_at(e->b, i);
+    const double beyond = el->type->passed ? el->type->passed(e, el) : 0.0;
+    if (!(beyond > meter->passed_by)) continue;
+    meter->passed = el->part;
+    meter->passed_by = beyond;
+    meter->passed_t = t;
+  }
+}
+
+static void write_passed(ga__writer *w, const ga_meter *meter)
+{
+  const ga__part *part = &meter->m->part[meter->passed];
+  if (meter->passed)
+    ga__write(w,
+              "%s '%s' was passed, most at t = %.6g s by %.4g: its switch was missed; try error control, "
+              "--tol 1e-6\n",
+              ga__part_text(part->kind), part->name, meter->passed_t, meter->passed_by);
+}
+
 static void write_spins(ga__writer *w, const ga_meter *meter)
 {
   for (int i = 0; i < meter->n_spin_limits; i++) {
@@ -316,6 +338,7 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
   }
   if (meter) write_turned_over(&w, meter);
   if (meter) write_spins(&w, meter);
+  if (meter) write_passed(&w, meter);
   return (int)w.used;
 }
 
@@ -497,6 +520,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   const int code = work_at(meter, &e, &lost, &in);
   if (code) return fail_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
+  if (meter->rigid_stops) check_limits(meter, &e, s->t);
   if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
   if (looks)

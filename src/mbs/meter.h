@@ -29,8 +29,10 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   int watch;                    /* 1: they are evaluated in every step */
   int needs_kin;                /* 0: work terms need only q and v */
   int rigid_stops;              /* 1: velocities may jump at rigid stops */
-  int n_impact;                 /* length of v_before: nv if a drive accepts impacts, else 0 */
-  double *v_before;             /* [n_impact] velocities at t */
+  int passed;                   /* part whose limit was passed most, by how much, when; 0: none */
+  double passed_by, passed_t;
+  int n_impact;     /* length of v_before: nv if a drive accepts impacts, else 0 */
+  double *v_before; /* [n_impact] velocities at t */
 };
 
 /* [J] work of drives in an impact, if the meter's last state and s are the two sides of one; else 0. */

@@ -20,6 +20,7 @@
 enum { FREE = 0, UNDECIDED = 2, IMPACT = 4 };
 #define BACK 10.0    /* [1/s] β */
 #define TOUCHES 1e-9 /* [m] or [rad], and relative to the limit */
+#define PASSED 1e-5  /* likewise: a limit that has been missed */
 
 typedef struct rigid_stop {
   ga__held held;
@@ -228,6 +229,16 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   return 2;
 }
 
+/* Switches are located, so that it is never passed by more than rounding, except where they were missed. */
+static double passed(const ga__eval *e, const ga__element *el)
+{
+  const ga_rigid_stop_def *def = def_of(e->b, el);
+  stop_eval v;
+  eval_stop(&v, e, el, 0);
+  const double beyond = fmax(v.at.value - def->upper, def->lower - v.at.value);
+  return beyond > PASSED * (1 + fabs(v.at.value)) ? beyond : 0;
+}
+
 /* ---- Signals ---- */
 
 static int n_signals(const ga__mbs_model *b, int part)
@@ -272,6 +283,7 @@ const ga__element_type ga__rigid_stop_type = {
     .has_edges = has_edges,
     .side = side,
     .switch_mode = switch_mode,
+    .passed = passed,
     .n_signals = n_signals,
     .signal = signal,
     .value = value,
