@@ -15,7 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A scalar by places of a and b (first = 0), or by their rotations (first = 3). */
+/* A scalar by places of a and b (first = 0), or by their rotations (first = 3); its slopes by q on request.
+ */
 typedef struct scalar {
   int first;
   double mass;
@@ -34,7 +35,7 @@ static double dot_six(const double a[6], const double *b0, const double *b1)
 /* With n the chord, t its direction, u = n', ⊥: across t:
  *
  *   ℓ'' = t·n'' + u⊥²/ℓ,   by u: 2u⊥/ℓ,   by n: n''⊥/ℓ − 2(t·u)u⊥/ℓ² − u⊥² t/ℓ²,   by n of t: (I − t tᵀ)/ℓ */
-static void stretch_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *e)
+static void stretch_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *e, int slopes)
 {
   const ga__kin *a = x->node[0], *b = x->node[1];
   double t[3], u[3], across[3], acc[3];
@@ -56,7 +57,7 @@ static void stretch_at(scalar *g, const ga__beam_axis *x, const ga__beam_element
     g->by_q[3 + i] = (acc[i] - pull * t[i] - (2 * along * across[i] + square * t[i]) / length) / length;
     g->B[i] = -g->B[3 + i], g->by_v[i] = -g->by_v[3 + i], g->by_q[i] = -g->by_q[3 + i];
   }
-  for (int k = 0; k < 9; k++) {
+  for (int k = 0; slopes && k < 9; k++) {
     const double P = ((k % 4 ? 0.0 : 1.0) - t[k / 3] * t[k % 3]) / length;
     g->slope[0][0][k] = g->slope[1][1][k] = P;
     g->slope[0][1][k] = g->slope[1][0][k] = -P;
@@ -92,7 +93,7 @@ static void add_turn(double half, const double p[3], const double r[3], double s
  * τ of a twist alone. Its rate is (ω_a − ω_b)·X, X' = N ω_a − Nᵀ ω_b, and
  *
  *   τ'' = (ω_a' − ω_b')·X + ω_a·Nω_a − 2 ω_b·Nω_a + ω_b·Nω_b */
-static void twist_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *e)
+static void twist_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *e, int slopes)
 {
   static const double Y[3] = {0, 1, 0}, Z[3] = {0, 0, 1};
   const ga__kin *a = x->node[0], *b = x->node[1];
@@ -119,6 +120,7 @@ static void twist_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *
   g->rate = dot_six(g->B, wa, wb);
   g->own = 0.5 * dot_six(g->by_v, wa, wb);
   g->acc = dot_six(g->B, a->acc + 3, b->acc + 3) + g->own;
+  if (!slopes) return;
   ga__mat3_tmul_vec(g->by_q, N, turn); /* (ω_a' − ω_b')·δX */
   ga__mat3_mul_vec(g->by_q + 3, N, turn);
   for (int i = 3; i < 6; i++) g->by_q[i] = -g->by_q[i];
@@ -134,8 +136,8 @@ static void twist_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *
   }
 }
 
-static void (*const SCALAR[])(scalar *, const ga__beam_axis *, const ga__beam_element *) = {stretch_at,
-                                                                                            twist_at};
+static void (*const SCALAR[])(scalar *, const ga__beam_axis *, const ga__beam_element *,
+                              int slopes) = {stretch_at, twist_at};
 enum { N_SCALARS = sizeof SCALAR / sizeof *SCALAR };
 
 /* Places of the six numbers among the twelve of both nodes. */
@@ -149,7 +151,7 @@ void ga__beam_wave_inertia(const ga__beam_axis *x, const ga__beam_element *e, in
 {
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
-    SCALAR[k](&g, x, e);
+    SCALAR[k](&g, x, e, 0);
     const double acc = (with_vdot ? g.acc - g.own : 0.0) + (with_v ? g.own : 0.0);
     for (int i = 0; i < 6; i++) w[place(&g, i)] += g.mass * acc * g.B[i];
   }
@@ -160,7 +162,7 @@ void ga__beam_add_wave_inertia_d(const ga__beam_axis *x, const ga__beam_element 
 {
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
-    SCALAR[k](&g, x, e);
+    SCALAR[k](&g, x, e, 0);
     for (int i = 0; i < 6; i++)
       for (int j = 0; j < 6; j++)
         T[12 * place(&g, i) + place(&g, j)] += g.mass * g.B[i] * (shift_vdot * g.B[j] + shift_v * g.by_v[j]);
@@ -171,7 +173,7 @@ void ga__beam_add_wave_inertia_q(const ga__beam_axis *x, const ga__beam_element 
 {
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
-    SCALAR[k](&g, x, e);
+    SCALAR[k](&g, x, e, 1);
     for (int i = 0; i < 6; i++)
       for (int j = 0; j < 6; j++)
         T[12 * place(&g, i) + place(&g, j)] +=
@@ -184,7 +186,7 @@ double ga__beam_wave_kinetic(const ga__beam_axis *x, const ga__beam_element *e)
   double energy = 0;
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
-    SCALAR[k](&g, x, e);
+    SCALAR[k](&g, x, e, 0);
     energy += 0.5 * g.mass * g.rate * g.rate;
   }
   return energy;
