@@ -942,9 +942,9 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   const double *breaks;    /* [n_breaks] ascending; borrowed */
   int defect_points; /* number of times in a run at which the equations are checked within steps, on dense
                         output; at least three in a step from one break to the next. A step in which they are
-                        off by more than ten tolerances is undone; with fixed steps it is kept, counted
-                        (ga_simulate_stats.unseen) and a warning is logged. 0: no checks; default 1000, more
-                        where outputs are closer */
+                        off by more than ten tolerances is undone; with fixed steps the first one is
+                        reported (ga_simulate_stats.unseen) by a warning of the log. 0: no checks; default
+                        1000, more where outputs are closer */
   ga_observer_fn
       observer;     /* after every accepted step and restart, for progress; NULL: none; non-zero stops */
   void *user;       /* handed to output, event_function, on_event, observer */
@@ -958,8 +958,9 @@ typedef struct ga_simulate_stats {
   long rejected_newton;   /* because Newton's iteration failed */
   long rejected_callback; /* because a callback could not be evaluated, or gave NaN */
   long rejected_defect;   /* because the equations did not hold within the step */
-  long unseen;            /* fixed steps within which they did not hold, and which were kept */
-  double t_unseen;        /* [s] a time in the first of them */
+  long unseen;            /* 1: there was a fixed step within which they did not hold, and which was kept;
+                             later ones are not checked */
+  double t_unseen;        /* [s] a time in it */
   long unchecked;         /* times within steps at which they could not be evaluated */
   long breaks;            /* breakpoints passed */
   long edges; /* edges passed, with a restart: places where the equations jump or have a kink with the motion

@@ -412,7 +412,7 @@ static const ga__sentence SENTENCES[] = {
          "{equation}: a constraint may nearly depend on others, or a coordinate may have nearly no mass",
          NULL},
     [GA_REASON_NOT_SEEN_BY_STEPS] =
-        {"t = {t}: within a step of {h} s(the given size) something acts that is not seen at its ends: the "
+        {"t = {t}: within a step of {h} s (the given size) something acts that is not seen at its ends: the "
          "equations are violated there by more than {0} times the tolerance.",
          " Take a smaller step, or error control"},
     [GA_REASON_STAYS_ON_JUMP] =

@@ -23,6 +23,12 @@ static int renew_outputs(const ga_stepper *st, const double *residual, double *y
   return moved;
 }
 
+static ga_status evaluate(const ga_system *sys, const ga_point *p, double *residual, double *force)
+{
+  return sys->def.sweep ? ga__sweep(sys, p, residual, NULL, NULL, force)
+                        : ga__residual(sys, p, residual, force);
+}
+
 /* Residuals at s, with outputs evaluated again: between steps they are only interpolated, which hides forces
  * that depend on them. They are written to y[n_y]. */
 static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y, double *residual,
@@ -31,13 +37,17 @@ static ga_status residual_at(ga_stepper *st, const ga_state *s, double *y, doubl
   const ga_system *sys = st->sys;
   double *force = ga__take(&scratch, sys->nv);
   const int ny = sys->size[GA_BLOCK_Y];
-  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y, 0, NULL};
+  ga_point p = {s->t, s->q, s->v, s->vdot, s->lambda, s->psi, s->x, y, ++st->motion, NULL};
   if (ny > 0) memcpy(y, s->y, (size_t)ny * sizeof *y);
-  for (int pass = 0;; pass++) {
-    ga_status status = sys->def.sweep ? ga__sweep(sys, &p, residual, NULL, NULL, force)
-                                      : ga__residual(sys, &p, residual, force);
-    if (status || ny == 0 || pass == OUTPUT_PASSES || !renew_outputs(st, residual, y)) return status;
+  ga_status status = evaluate(sys, &p, residual, force);
+  if (status || ny == 0 || !renew_outputs(st, residual, y)) return status;
+  for (int pass = 1; !status && pass < OUTPUT_PASSES; pass++) {
+    double *o = residual + sys->start[GA_BLOCK_Y];
+    status = ga__call(sys, GA__OUTPUT, &p, o);
+    for (int i = 0; i < ny; i++) o[i] = -o[i];
+    if (!status && !renew_outputs(st, residual, y)) break;
   }
+  return status ? status : evaluate(sys, &p, residual, force);
 }
 
 /* Derivative of the cubic of dense output. */

@@ -17,10 +17,8 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out
 
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column)
 {
-  const int has_eta = layout && layout->n_extra && layout->eta_level > 0;
-  const int first = sys->start[GA_BLOCK_LAMBDA],
-            swapped = has_eta && (layout->eta_level == 1 || layout->leaves_out);
-  if (!swapped || column < first) return column;
+  const int has_eta = layout && layout->n_extra && layout->eta_level > 0, first = sys->start[GA_BLOCK_LAMBDA];
+  if (!has_eta || column < first) return column;
   if (column < first + layout->n_extra) return sys->n + column - first;
   return column >= sys->n && column < sys->n + layout->n_extra ? first + column - sys->n : column;
 }

@@ -252,14 +252,16 @@ ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
   return status;
 }
 
+/* Only until something was found, as more of it would change nothing. */
 ga_status ga__sim_report_unseen(ga_simulator *sim)
 {
   double t = INFINITY;
+  if (sim->stats.unseen > 0) return GA_OK;
   ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
   if (!status && !isfinite(t) && sim->hidden) status = find_hidden(sim, &t);
   if (status) ga_stepper_undo(sim->st);
   if (status || !isfinite(t)) return status;
-  if (sim->stats.unseen++ > 0) return GA_OK;
+  sim->stats.unseen = 1;
   sim->stats.t_unseen = t;
   ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_NOT_SEEN_BY_STEPS,
           &(ga__facts){.at = &(ga__fact_time){t, sim->opts.fixed_h, -1, -1}, GA__NUMBERS({OFF_MOST, NULL})});

@@ -32,6 +32,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { REST = 50 };
@@ -40,6 +41,8 @@ enum { LINE = 8 };              /* numbers in a line of the cache */
 /* [-] larger scaled entries of L21 would amplify rounding; larger pivots show that the scaling is out of
  * date and could make a zero pivot look non-zero. */
 static const double MOST_GROWTH = 1e5;
+/* Rows and columns are balanced from this power of two of their ratio on, by at most so many sweeps. */
+enum { UNBALANCED = 10, BALANCE_MOST = 30 };
 static const double NEAR_ONE = 4; /* [-] largest scaled entries, at least 2 as scales are powers of two */
 
 typedef struct factor_history {
@@ -175,24 +178,78 @@ static double reciprocal(double x, int half)
   return ldexp(1, -(half ? exponent / 2 : exponent));
 }
 
-/* R_k = C_k = 1/√|a_kk| if there is a diagonal entry; less if entries of its component with earlier pivots,
- * from `first` on, would become much larger than 1. row[n]: largest entries by pivots, in the columns
- * scaled so far. */
-static void scale_diagonal(const ga_lu *lu, int first, int k, double *row)
+/* R_k = C_k = 1/√|a_kk|; 0 without a diagonal entry. */
+static void scale_diagonals(const ga_lu *lu)
+{
+  blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  for (int k = 0; k < plan->n; k++) {
+    const int at = ga_sparse_find(lu->A, plan->P[k], plan->Q[k]);
+    const double a = at >= 0 ? fabs(lu->A->value[at]) : 0;
+    b->R[k] = b->C[k] = a > 0 ? reciprocal(a, 1) : 0;
+  }
+}
+
+/* Largest scaled entries beside the diagonal, within components, by rows and by columns. */
+static void find_largest(const ga_lu *lu, double *row, double *column)
+{
+  const blocks *b = lu->data;
+  const ga__fronts *plan = &b->plan;
+  const ga_sparse *A = lu->A;
+  for (int c = 0, k = 0; c < plan->n_components; c++) {
+    const ga__front *last = &plan->front[plan->component[c + 1] - 1];
+    const int first = k, end = last->first + last->size;
+    for (int i = first; i < end; i++) row[i] = 0;
+    for (; k < end; k++) {
+      double most = 0;
+      for (int p = A->col_start[plan->Q[k]]; p < A->col_start[plan->Q[k] + 1]; p++) {
+        const int i = plan->row_pivot[A->row[p]];
+        if (i < first || i >= end || i == k) continue;
+        const double size = b->R[i] * b->C[k] * fabs(A->value[p]);
+        most = fmax(most, size);
+        row[i] = fmax(row[i], size);
+      }
+      column[k] = most;
+    }
+  }
+}
+
+/* Units that do not fit, as pressures of 1e7 Pa beside flows of 1e-6 m³/s, show in rows whose entries are
+ * much larger than those of the column, or the reverse: R_k is reduced and C_k increased until both are of
+ * one size, which leaves the diagonal as it is. Half of the exponent at a time, as the other end of an entry
+ * changes too. */
+static void balance(const ga_lu *lu, double *row, double *column)
+{
+  blocks *b = lu->data;
+  for (int sweep = 0, changed = 1; changed && sweep < BALANCE_MOST; sweep++) {
+    changed = 0;
+    find_largest(lu, row, column);
+    for (int k = 0; k < b->plan.n; k++) {
+      if (!(row[k] > 0 && column[k] > 0)) continue;
+      int exponent;
+      frexp(row[k] / column[k], &exponent);
+      if (abs(exponent) < UNBALANCED) continue;
+      b->R[k] = ldexp(b->R[k], -exponent / 4);
+      b->C[k] = ldexp(b->C[k], exponent / 4);
+      changed = 1;
+    }
+  }
+}
+
+/* R_k and C_k become less if entries of its component with earlier pivots, from `first` on, would become much
+ * larger than 1. row[n]: largest entries by pivots, in the columns scaled so far. */
+static void limit_scale(const ga_lu *lu, int first, int k, double *row)
 {
   blocks *b = lu->data;
   const ga__fronts *plan = &b->plan;
   const ga_sparse *A = lu->A;
-  const int at = ga_sparse_find(A, plan->P[k], plan->Q[k]), end = A->col_start[plan->Q[k] + 1];
-  const double a = at >= 0 ? fabs(A->value[at]) : 0;
+  const int end = A->col_start[plan->Q[k] + 1];
   double column = 0;
-  b->R[k] = b->C[k] = 0;
-  if (a == 0) return;
+  if (b->R[k] == 0) return;
   for (int p = A->col_start[plan->Q[k]]; p < end; p++) {
     const int i = plan->row_pivot[A->row[p]];
     if (i >= first && i < k) column = fmax(column, b->R[i] * fabs(A->value[p]));
   }
-  b->R[k] = b->C[k] = reciprocal(a, 1);
   if (b->R[k] * row[k] > NEAR_ONE) b->R[k] = reciprocal(row[k], 0);
   if (b->C[k] * column > NEAR_ONE) b->C[k] = reciprocal(column, 0);
   for (int p = A->col_start[plan->Q[k]]; p < end; p++) {
@@ -209,10 +266,12 @@ static void find_scale(const ga_lu *lu)
   const ga__fronts *plan = &b->plan;
   const ga_sparse *A = lu->A;
   double *row = b->x;
+  scale_diagonals(lu);
+  balance(lu, row, b->inverse);
   for (int k = 0; k < plan->n; k++) row[k] = 0;
   for (int c = 0, k = 0; c < plan->n_components; c++) {
     const int first = k, last = plan->component[c + 1] - 1;
-    for (; k < plan->front[last].first + plan->front[last].size; k++) scale_diagonal(lu, first, k, row);
+    for (; k < plan->front[last].first + plan->front[last].size; k++) limit_scale(lu, first, k, row);
   }
   for (int k = 0; k < plan->n; k++)
     if (b->R[k] == 0) b->R[k] = reciprocal(row[k], 0);
