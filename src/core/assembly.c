@@ -4,7 +4,8 @@
  * elsewhere, M (core.h). A rule says where those of one block of rows go, by which scale they are multiplied,
  * and whether they are derivatives by q, which the tangent operator and the commutator term turn into
  * derivatives by the unknowns: with dq = T A du − T B_nᵀ dη they enter as (…) T A in the columns of u and
- * −(…) T B_nᵀ in those of η. The pattern, and where every number goes, is worked out once. */
+ * −(…) T B_nᵀ in those of η. In an expanded matrix dq are unknowns, with that as their equations, so that
+ * derivatives by q are copied. The pattern, and where every number goes, is worked out once. */
 #include "core/assembly.h"
 
 #include <limits.h>
@@ -108,13 +109,13 @@ static int target_col(const ga__assembly *as, const ga__rule *rule, int col)
   return rule->to_col ? as->sys->n + col - as->layout.extra_from : col;
 }
 
-static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *rule, int entry)
+static void add_direct(ga__assembly *as, cursor *at, pairs *p, const ga__rule *rule, int entry, int row,
+                       int col)
 {
-  const ga_system *sys = as->sys;
   if (as->direct) {
     as->direct[at->direct] =
         (ga__direct){entry, 0, (unsigned char)rule->source, (unsigned char)rule->scale, 0};
-    add_pair(p, target_row(as, rule, sys->row[entry]), target_col(as, rule, sys->col[entry]));
+    add_pair(p, target_row(as, rule, row), target_col(as, rule, col));
   }
   at->direct++;
 }
@@ -156,7 +157,7 @@ static void add_etas(ga__assembly *as, column_map *map, cursor *at, pairs *p, in
   if (map->etas[start] < 0) find_etas(as, map, at, start, size);
   for (int i = 0; as->direct && i < map->etas[start]; i++) {
     const int b = first_entry(as->eta_b + map->factors[start] + i * size, size, sys->n_b);
-    add_pair(p, row, sys->n + sys->b_row[b]);
+    add_pair(p, row, sys->n + sys->start[GA_BLOCK_LAMBDA] - as->layout.extra_from + sys->b_row[b]);
   }
   at->etas += map->etas[start];
 }
@@ -172,13 +173,24 @@ static int meets_b(const column_map *map, int column)
   return map->b_start[column + 1] > map->b_start[column];
 }
 
+/* Entries of a row in `size` columns from `start` on, −1 where there is none. */
+static void find_members(const ga_system *sys, const column_map *map, int row, int start, int size,
+                         int *member)
+{
+  for (int c = 0; c < size; c++) member[c] = -1;
+  for (int i = map->row_start[row]; i < map->row_start[row + 1]; i++) {
+    const int e = map->by_row[i], c = sys->col[e] - start;
+    if (c >= 0 && c < size) member[c] = e;
+  }
+}
+
 /* Adds the group of an entry: all entries of its row in the columns of its tangent block. */
 static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
-                      int entry)
+                      int entry, int row, int column)
 {
   const ga_system *sys = as->sys;
-  int source = sys->row[entry], target = target_row(as, rule, source);
-  int column = sys->col[entry], block = map->block[column], size = 1, start = column, packed = -1;
+  int target = target_row(as, rule, row);
+  int block = map->block[column], size = 1, start = column, packed = -1;
   int64_t before = at->etas;
   if (block >= 0) {
     size = ga_group_block(sys->group, block, &start);
@@ -187,15 +199,11 @@ static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
   if (as->direct) {
     as->group[at->groups] =
         (ga__group_row){rule->source, rule->scale, packed, size, (int)at->members, (int)at->etas, 0, 0};
-    for (int c = 0; c < size; c++) {
-      as->group_entry[at->members + c] = block < 0 ? entry : -1;
-      add_pair(p, target, target_col(as, rule, start + c));
-    }
-    for (int i = map->row_start[source]; block >= 0 && i < map->row_start[source + 1]; i++) {
-      int e = map->by_row[i];
-      if (sys->col[e] >= start && sys->col[e] < start + size)
-        as->group_entry[at->members + sys->col[e] - start] = e;
-    }
+    int *member = as->group_entry + at->members;
+    if (rule->source != GA__FROM_UNIT) find_members(sys, map, row, start, size, member);
+    for (int c = 0; rule->source == GA__FROM_UNIT && c < size; c++)
+      member[c] = start + c == column ? entry : -1;
+    for (int c = 0; c < size; c++) add_pair(p, target, target_col(as, rule, start + c));
   }
   if (has_etas(as, rule)) add_etas(as, map, at, p, target, start, size);
   if (as->direct) as->group[at->groups].eta_count = (int)(at->etas - before);
@@ -207,7 +215,7 @@ static void add_group(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
 /* Whether a rule's source can be non-zero at an entry. M has the entries of D. */
 static int holds(const ga_system *sys, ga__source source, int entry)
 {
-  static const unsigned char ARRAY[GA__N_SOURCES] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
+  static const unsigned char ARRAY[GA__FROM_UNIT] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
   return (sys->in[entry] & ARRAY[source]) != 0;
 }
 
@@ -223,6 +231,24 @@ static int group_holds(const ga_system *sys, const column_map *map, ga__source s
   return 0;
 }
 
+static int goes_in_group(const ga__assembly *as, const column_map *map, const ga__rule *rule, int column)
+{
+  const int block = column < as->sys->nv ? map->block[column] : -1;
+  return rule->turned && (block >= 0 || (has_etas(as, rule) && meets_b(map, column)));
+}
+
+static void walk_unit(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
+                      int groups)
+{
+  for (int c = 0; c < as->sys->nv; c++) {
+    if (goes_in_group(as, map, rule, c) != groups) continue;
+    if (groups)
+      add_group(as, map, at, p, rule, 0, c, c);
+    else
+      add_direct(as, at, p, rule, 0, c, c);
+  }
+}
+
 /* First pass: groups, each represented by the first entry of its row within the tangent block. Second pass:
  * entries that are not turned, and commuting columns without etas. */
 static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, const ga__rule *rule,
@@ -230,6 +256,10 @@ static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
 {
   const ga_system *sys = as->sys;
   if ((rule->to_row || rule->to_col) && as->layout.n_extra == 0) return;
+  if (rule->source == GA__FROM_UNIT) {
+    walk_unit(as, map, at, p, rule, groups);
+    return;
+  }
   const int first = sys->start[rule->row], end = first + sys->size[rule->row];
   for (int row = first; row < end; row++) {
     at->rows++;
@@ -238,12 +268,11 @@ static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
       const int leads = block < 0 || map->group_row[block] != at->rows;
       if (block >= 0) map->group_row[block] = at->rows;
       if (!(rule->cols & map->bit[column])) continue;
-      const int in_group = rule->turned && (block >= 0 || (has_etas(as, rule) && meets_b(map, column)));
-      if (in_group != groups) continue;
+      if (goes_in_group(as, map, rule, column) != groups) continue;
       if (!groups && holds(sys, rule->source, e))
-        add_direct(as, at, p, rule, e);
+        add_direct(as, at, p, rule, e, row, column);
       else if (groups && leads && group_holds(sys, map, rule->source, row, i))
-        add_group(as, map, at, p, rule, e);
+        add_group(as, map, at, p, rule, e, row, column);
     }
   }
 }
@@ -356,8 +385,35 @@ int ga__assembly_leaves_out(const ga__assembly *as, const ga__null *null, const 
   return at == as->n_left_out;
 }
 
+int ga__assembly_unknowns(const ga__assembly *as)
+{
+  return as->n - (as->layout.expanded ? as->sys->nv : 0);
+}
+
+int ga__assembly_unknown_of(const ga__assembly *as, int column)
+{
+  const ga_system *sys = as->sys;
+  if (!as->layout.expanded || column < sys->n) return column;
+  return column < sys->n + sys->nv ? column - sys->n : column - sys->nv;
+}
+
+/* The equations of the unknowns dropped have no residuals. */
+static ga_status solve_expanded(const ga__assembly *as, ga_lu *lu, double *r)
+{
+  const size_t n = (size_t)as->sys->n, nv = (size_t)as->sys->nv, rest = (size_t)as->n - n - nv;
+  double *x = as->work;
+  memcpy(x, r, n * sizeof *x);
+  memset(x + n, 0, nv * sizeof *x);
+  memcpy(x + n + nv, r + n, rest * sizeof *x);
+  const ga_status status = ga_lu_solve(lu, x);
+  memcpy(r, x, n * sizeof *x);
+  memcpy(r + n, x + n + nv, rest * sizeof *x);
+  return status;
+}
+
 ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r)
 {
+  if (as->layout.expanded) return solve_expanded(as, lu, r);
   for (int i = 0; i < as->n_left_out; i++) r[as->left_out[i]] = 0.0;
   return ga_lu_solve(lu, r);
 }
@@ -390,7 +446,7 @@ static void remove_relations(const ga__assembly *as, side which, ga__null *null,
 ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, ga__null *null, ga__null *null_b,
                                      double *r)
 {
-  if (as->n_left_out == 0) return ga_lu_solve(lu, r);
+  if (as->n_left_out == 0) return ga__assembly_solve(as, lu, r);
   remove_relations(as, EQUATIONS, null, null_b, r);
   ga_status status = ga__assembly_solve(as, lu, r);
   if (!status) remove_relations(as, MULTIPLIERS, null, null_b, r);
@@ -411,7 +467,8 @@ static ga_status take_memory(ga__assembly *as, const cursor *size)
               {(void **)&as->group_place, (size_t)size->members, sizeof(int)},
               {(void **)&as->eta_b, (size_t)size->factors, sizeof(int)},
               {(void **)&as->eta_place, (size_t)size->etas, sizeof(int)},
-              {(void **)&as->pair_place, (size_t)as->n_pairs, sizeof(int)}};
+              {(void **)&as->pair_place, (size_t)as->n_pairs, sizeof(int)},
+              {(void **)&as->work, as->layout.expanded ? (size_t)as->n : 0, sizeof(double)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!(*need[i].array = ga__alloc(sys->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(sys->ctx, "the plan of an iteration matrix");
@@ -529,10 +586,10 @@ void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
   ga_context *ctx = as->ctx;
-  void *const block[] = {as->direct,   as->diag_place,     as->group,      as->group_entry, as->group_place,
-                         as->eta_b,    as->eta_place,      as->pair_place, as->copy,        as->run,
-                         as->tile,     as->blank,          as->stripe,     as->line_start,  as->line,
-                         as->left_out, as->left_out_column};
+  void *const block[] = {as->direct,   as->diag_place,      as->group,      as->group_entry, as->group_place,
+                         as->eta_b,    as->eta_place,       as->pair_place, as->copy,        as->run,
+                         as->tile,     as->blank,           as->stripe,     as->line_start,  as->line,
+                         as->left_out, as->left_out_column, as->work};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(ctx, block[i]);
   ga_sparse_destroy(ctx, &as->K);
   memset(as, 0, sizeof *as);

@@ -4,7 +4,14 @@
 
 #include "core/null_space.h"
 
-typedef enum ga__source { GA__FROM_D = 0, GA__FROM_Q, GA__FROM_G, GA__FROM_M, GA__N_SOURCES } ga__source;
+typedef enum ga__source {
+  GA__FROM_D = 0,
+  GA__FROM_Q,
+  GA__FROM_G,
+  GA__FROM_M,
+  GA__FROM_UNIT, /* the unit matrix, rows and columns V; one number, 1 */
+  GA__N_SOURCES
+} ga__source;
 
 enum { GA__MAX_SCALES = 8 };
 
@@ -37,6 +44,7 @@ typedef struct ga__layout {
   int n_sets;
   ga__set set[GA__MAX_SETS];
   int leaves_out; /* 1: constraints may be excluded */
+  int expanded;   /* 1: the first nv extra unknowns are changes of q, solved for and dropped */
 } ga__layout;
 
 typedef struct ga__direct { /* used during planning only */
@@ -89,6 +97,7 @@ typedef struct ga__assembly {
   const ga_system *sys;
   ga__layout layout;
   int n;                     /* rows, the extra ones included */
+  double *work;              /* [n] right-hand side of an expanded matrix */
   int ordered;               /* 1: K has a place for every pivot of the order by bodies */
   int n_pairs;               /* constraints of all sets, if they may be excluded */
   int *pair_place;           /* [n_pairs] place of the diagonal entry of a pair */
@@ -139,6 +148,9 @@ ga_status ga__assembly_create(const ga_system *sys, const ga__layout *layout, ga
 /* Number of entries in the plan of such a matrix. */
 ga_status ga__assembly_length(const ga_system *sys, const ga__layout *layout, double *numbers);
 ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out);
+/* Unknowns of solutions, without those dropped; and the unknown of a column. */
+int ga__assembly_unknowns(const ga__assembly *as);
+int ga__assembly_unknown_of(const ga__assembly *as, int column);
 void ga__assembly_destroy(ga__assembly *as);
 ga_status ga__assembly_arrange(ga__assembly *as); /* prepares filling; the last step of creation (fill.c) */
 void ga__assembly_fill(ga__assembly *as, const ga__assembly_input *in);

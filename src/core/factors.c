@@ -57,7 +57,7 @@ static ga_status create_plans(ga_stepper *st, int leaves_out)
     if (status || layout.n_rules == 0) continue;
     layout.leaves_out = leaves_out;
     status = ga__assembly_create(st->sys, &layout, st->opts.lu, as);
-    if (!status) f->n = as->n; /* of the complete form, if there is one */
+    if (!status) f->n = ga__assembly_unknowns(as); /* of the complete form, if there is one */
   }
   return status;
 }
@@ -177,6 +177,8 @@ void ga__factors_drop(ga_stepper *st)
 /* The unknown of a column, in words. */
 static ga_equation_block describe_column(ga_stepper *st, int column, int *index, char *text, size_t size)
 {
+  const ga__assembly *as = &ga__matrix_in_use(st)->assembly;
+  if (as->K) column = ga__assembly_unknown_of(as, column);
   const ga_equation_block block = ga__block_of(st->sys, st->family->row_of(st, column), index);
   ga__describe_unknown(st->sys, block, *index, text, size);
   return block;

@@ -94,7 +94,7 @@ ga_status ga__solve_error_at(ga_stepper *st, const double *residual, int at, int
 
 /* -- Exact equilibrium (exact.c): for methods with the same unknowns -- */
 /* Scales of the rules of its matrices. */
-enum { GA__EXACT_ONE, GA__EXACT_H, GA__EXACT_INV_H, GA__EXACT_C2, GA__EXACT_H2 };
+enum { GA__EXACT_ONE, GA__EXACT_H, GA__EXACT_INV_H, GA__EXACT_C2, GA__EXACT_H2, GA__EXACT_MINUS };
 ga_status ga__exact_predict(ga_stepper *st, double h, ga__scratch scratch);
 void ga__exact_trial(ga_stepper *st);
 const double *ga__exact_b(const ga_stepper *st); /* [n_b] B at the beginning of the step, if there are η */

@@ -17,10 +17,12 @@ int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out
 
 int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column)
 {
-  const int has_eta = layout && layout->n_extra && layout->eta_level > 0, first = sys->start[GA_BLOCK_LAMBDA];
-  if (!has_eta || column < first) return column;
-  if (column < first + layout->n_extra) return sys->n + column - first;
-  return column >= sys->n && column < sys->n + layout->n_extra ? first + column - sys->n : column;
+  const int has_eta = layout && layout->n_extra && layout->eta_level > 0;
+  const int lambda = sys->start[GA_BLOCK_LAMBDA], m = sys->size[GA_BLOCK_LAMBDA];
+  if (!has_eta || column < lambda) return column;
+  const int eta = sys->n + lambda - layout->extra_from;
+  if (column < lambda + m) return eta + column - lambda;
+  return column >= eta && column < eta + m ? lambda + column - eta : column;
 }
 
 /* The body of a column: V's own, and that of V's twins among the extra ones; −1 for multipliers, −2 for a

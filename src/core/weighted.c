@@ -179,11 +179,13 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
 {
   (void)leaves_out;
   if (form == GA__REDUCED) {
-    *out = (ga__layout){REDUCED_RULES, COUNT(REDUCED_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
+    *out = (ga__layout){
+        .rule = REDUCED_RULES, .n_rules = COUNT(REDUCED_RULES), .n_sets = 1, .set = {set_from(st, 0)}};
     if (!has_reduced(st)) out->n_rules = 0;
     return GA_OK;
   }
-  *out = (ga__layout){SINGLE_RULES, COUNT(SINGLE_RULES), 0, 0, 0, 1, {set_from(st, 0)}, 0};
+  *out = (ga__layout){
+      .rule = SINGLE_RULES, .n_rules = COUNT(SINGLE_RULES), .n_sets = 1, .set = {set_from(st, 0)}};
   if (!variant_of(st)->two_sets) return GA_OK;
   out->rule = SOI2_RULES;
   out->n_rules = COUNT(SOI2_RULES);

@@ -13,6 +13,7 @@ enum { BODIES = 64, JOINTS = BODIES, N_X = 2, N_Y = 3, MOST_ENTRIES = 40000 };
 typedef struct sketch {
   int n, row[MOST_ENTRIES], col[MOST_ENTRIES];
   unsigned char in[MOST_ENTRIES];
+  int whole; /* 1: all entries in all arrays */
 } sketch;
 
 static int nothing(void *user, const ga_point *p, double *out)
@@ -35,7 +36,7 @@ static int no_jacobian(void *user, const ga_point *p, ga_jacobian *J)
 static void add_tile(sketch *s, rig_random *random, int row, int col)
 {
   const unsigned char all = GA_WANT_D | GA_WANT_Q | GA_WANT_G;
-  const int by_rows = rig_uniform(random, 0, 1) < 0.1, some = rig_uniform(random, 0, 1) < 0.3;
+  const int by_rows = rig_uniform(random, 0, 1) < 0.1, some = rig_uniform(random, 0, 1) < 0.3 && !s->whole;
   for (int i = 0; i < 9; i++) {
     assert_true(s->n < MOST_ENTRIES);
     s->row[s->n] = row + (by_rows ? i / 3 : i % 3);
@@ -110,12 +111,14 @@ static double *random_array(rig_random *random, int n)
 
 static numbers numbers_open(const ga_system *sys, rig_random *random)
 {
-  static const unsigned array[GA__N_SOURCES] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
+  static const unsigned array[GA__FROM_UNIT] = {GA_WANT_D, GA_WANT_Q, GA_WANT_G, GA_WANT_D};
   const int blocks = ga_group_blocks_length(sys->group);
   numbers x = {.T = random_array(random, blocks),
                .TA = random_array(random, blocks),
                .B_n = random_array(random, sys->n_b)};
-  for (int k = 0; k < GA__N_SOURCES; k++) {
+  x.in.source[GA__FROM_UNIT] = x.source[GA__FROM_UNIT] = random_array(random, 1);
+  x.source[GA__FROM_UNIT][0] = 1;
+  for (int k = 0; k < GA__FROM_UNIT; k++) {
     x.in.source[k] = x.source[k] = random_array(random, sys->n_entries);
     for (int e = 0; e < sys->n_entries; e++)
       if (!(sys->in[e] & array[k])) x.source[k][e] = 0;
@@ -156,8 +159,9 @@ static void add_to(double *K, const ga__assembly *as, int row, int col, double x
 static void add_etas(double *K, const ga__assembly *as, const numbers *x, int row, int col, double value)
 {
   const ga_system *sys = as->sys;
+  const int eta = sys->n + sys->start[GA_BLOCK_LAMBDA] - as->layout.extra_from;
   for (int b = x->first_b[col]; b >= 0; b = x->next_b[b])
-    add_to(K, as, row, sys->n + sys->b_row[b], -value * x->B_n[b]);
+    add_to(K, as, row, eta + sys->b_row[b], -value * x->B_n[b]);
 }
 
 /* The tangent block that a column belongs to; size 0: none. */
@@ -170,13 +174,15 @@ static void by_rule(double *K, const ga__assembly *as, const numbers *x, const g
 {
   const ga_system *sys = as->sys;
   const int etas = rule->eta && rule->eta <= as->layout.eta_level;
-  for (int e = 0; e < sys->n_entries; e++) {
-    const double value = x->in.scale[rule->scale] * x->source[rule->source][e];
-    const int col = sys->col[e], shift = sys->n - as->layout.extra_from;
-    const int row = sys->row[e] + (rule->to_row ? shift : 0), to_col = rule->to_col ? shift : 0;
+  const int unit = rule->source == GA__FROM_UNIT;
+  for (int e = 0; e < (unit ? sys->nv : sys->n_entries); e++) {
+    const double value = x->in.scale[rule->scale] * (unit ? 1 : x->source[rule->source][e]);
+    const int from = unit ? e : sys->row[e], col = unit ? e : sys->col[e];
+    const int shift = sys->n - as->layout.extra_from;
+    const int row = from + (rule->to_row ? shift : 0), to_col = rule->to_col ? shift : 0;
     const block b = rule->turned ? block_of[col] : (block){col, 0, 0};
     int index;
-    if (ga__block_of(sys, sys->row[e], &index) != rule->row) continue;
+    if (ga__block_of(sys, from, &index) != rule->row) continue;
     if (!(rule->cols >> ga__block_of(sys, col, &index) & 1u)) continue;
     if (b.size == 0) {
       add_to(K, as, row, col + to_col, value);
@@ -214,11 +220,11 @@ static void assert_filled(const ga__assembly *as, const numbers *x, const char *
 static const struct {
   ga_method method;
   ga__matrix_form form;
-} MATRICES[] = {{GA_INDEX3, GA__COMPLETE},
-                {GA_STABILIZED, GA__REDUCED},
-                {GA_STABILIZED, GA__COMPLETE},
-                {GA_WEIGHTED, GA__COMPLETE},
-                {GA_SOI2, GA__COMPLETE}};
+  ga_lu_kind lu;
+  int expanded;
+} MATRICES[] = {{GA_INDEX3, GA__COMPLETE, GA_LU_AUTO, 0},      {GA_STABILIZED, GA__REDUCED, GA_LU_AUTO, 0},
+                {GA_STABILIZED, GA__COMPLETE, GA_LU_DENSE, 0}, {GA_STABILIZED, GA__COMPLETE, GA_LU_AUTO, 1},
+                {GA_WEIGHTED, GA__COMPLETE, GA_LU_AUTO, 0},    {GA_SOI2, GA__COMPLETE, GA_LU_AUTO, 0}};
 
 /* Several times over the same matrix: whatever was there must not be seen. */
 static void matrices_follow_the_rules(void **state)
@@ -236,8 +242,10 @@ static void matrices_follow_the_rules(void **state)
       if (method->has_eta) st.n_eta = sys->size[GA_BLOCK_LAMBDA];
       st.opts.newton.eta_terms = MATRICES[matrix].form == GA__COMPLETE ? GA_ETA_FULL : GA_ETA_TRIANGULAR;
       ga__layout layout;
+      st.opts.lu = MATRICES[matrix].lu;
       assert_status(ctx, st.family->layout(&st, MATRICES[matrix].form, 0, &layout), GA_OK);
       assert_true(layout.n_rules > 0);
+      assert_int_equal(layout.expanded, MATRICES[matrix].expanded);
       ga__assembly as;
       char what[64];
       assert_status(ctx, ga__assembly_create(sys, &layout, round % 2 ? GA_LU_BLOCKS : GA_LU_SPARSE, &as),
@@ -254,6 +262,51 @@ static void matrices_follow_the_rules(void **state)
     ga_system_destroy(&sys);
     ga_context_destroy(&ctx);
   }
+}
+
+/* The expanded matrix has the solutions of the complete one. */
+static void expanded_matrices_solve_the_same(void **state)
+{
+  static sketch s;
+  rig_random random = rig_seed(0);
+  ga_context *ctx = NULL;
+  (void)state;
+  assert_int_equal(rig_context(&ctx), GA_OK);
+  s.whole = 1;
+  ga_system *sys = chain(ctx, &s, &random);
+  const ga__method *method = ga__method_of(GA_STABILIZED);
+  const int n = sys->n + sys->size[GA_BLOCK_LAMBDA];
+  double *r[2] = {random_array(&random, n), random_array(&random, n)}, most = 0, apart = 0;
+  numbers x = numbers_open(sys, &random);
+  for (int e = 0; e < sys->n_entries; e++) /* far from singular */
+    if (sys->row[e] == sys->col[e] && sys->row[e] < sys->nv && x.source[GA__FROM_D][e] != 0)
+      x.source[GA__FROM_D][e] += 20;
+  x.in.scale[GA__EXACT_ONE] = 1, x.in.scale[GA__EXACT_MINUS] = -1;
+  memcpy(r[1], r[0], (size_t)n * sizeof *r[0]);
+  for (int i = 0; i < 2; i++) {
+    ga_stepper st = {.sys = sys, .method = method, .family = method->family};
+    ga__layout layout;
+    ga__assembly as;
+    ga_lu *lu = NULL;
+    st.n_eta = sys->size[GA_BLOCK_LAMBDA];
+    st.opts.newton.eta_terms = GA_ETA_FULL;
+    st.opts.lu = i ? GA_LU_AUTO : GA_LU_DENSE;
+    assert_status(ctx, st.family->layout(&st, GA__COMPLETE, 0, &layout), GA_OK);
+    assert_status(ctx, ga__assembly_create(sys, &layout, st.opts.lu, &as), GA_OK);
+    assert_int_equal(ga__assembly_unknowns(&as), n);
+    assert_status(ctx, ga__assembly_lu(&as, st.opts.lu, &lu), GA_OK);
+    ga__assembly_fill(&as, &x.in);
+    assert_status(ctx, ga_lu_factor(lu), GA_OK);
+    assert_status(ctx, ga__assembly_solve(&as, lu, r[i]), GA_OK);
+    ga_lu_destroy(&lu);
+    ga__assembly_destroy(&as);
+  }
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(r[0][i])), apart = fmax(apart, fabs(r[1][i] - r[0][i]));
+  assert_true(apart <= 1e-8 * most);
+  for (int i = 0; i < 2; i++) free(r[i]);
+  numbers_close(&x);
+  ga_system_destroy(&sys);
+  ga_context_destroy(&ctx);
 }
 
 /* So many constraints on one coordinate that their multipliers η would all meet each other. */
@@ -293,6 +346,7 @@ static void too_many_etas_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matrices_follow_the_rules),
+                                     cmocka_unit_test(expanded_matrices_solve_the_same),
                                      cmocka_unit_test(too_many_etas_are_refused)};
   return cmocka_run_group_tests_name("core: filling of iteration matrices", tests, rig_hook_klu, NULL);
 }

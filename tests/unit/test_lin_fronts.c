@@ -742,6 +742,42 @@ static void factors_take_units(void **state)
       }
 }
 
+/* A state in other units: its column divided by u, its equation multiplied by it. */
+static void change_unit(problem *p, int state, double u)
+{
+  const ga_sparse *A = p->A;
+  for (int c = 0; c < A->cols; c++)
+    for (int e = A->col_start[c]; e < A->col_start[c + 1]; e++)
+      A->value[e] *= (A->row[e] == p->m.partner[state] ? u : 1) / (c == state ? u : 1);
+}
+
+/* States and outputs each in a unit of its own, as pressures of 1e7 Pa beside flows of 1e-6 m³/s: pivots are
+ * judged as in units that fit. */
+static void states_take_units(void **state)
+{
+  fixture *f = *state;
+  int fronts[2] = {0, 0}, n = 0;
+  for (int shape = 0; shape < LIN_N_SHAPES; shape++)
+    for (int turn = 0; turn < 20; turn++, n++) {
+      lin_bodies m = draw_bodies(f, shape, 0, 2 + rig_below(&f->r, 12));
+      m.n_states = 9;
+      problem p = open_bodies(f, m);
+      const int first = p.A->cols - m.n_states;
+      assert_solves(f, &p, "states");
+      fronts[0] += by_fronts(&p);
+      for (int i = first; i < p.A->cols; i++) change_unit(&p, i, ldexp(1, rig_below(&f->r, 80) - 40));
+      ga__lu_forget(p.lu);
+      draw_right_side(f, &p);
+      memcpy(p.x, p.b, (size_t)p.A->cols * sizeof *p.x);
+      assert_int_equal(ga_lu_factor(p.lu), GA_OK);
+      assert_int_equal(ga_lu_solve(p.lu, p.x), GA_OK);
+      fronts[1] += by_fronts(&p);
+      close_problem(f, &p);
+    }
+  assert_true(fronts[0] > n - n / 10);
+  assert_true(fronts[1] >= fronts[0] - 2);
+}
+
 /* max_i |b - A x|_i / (sum_j |a_ij| max|x| + |b_i|), as KLU's scaling keeps it small. */
 static double error_by_rows(const problem *p, const double *x, const double *b)
 {
@@ -1449,6 +1485,7 @@ int main(void)
       FRONTS_TEST(pivots_are_sought_within_blocks),
       FRONTS_TEST(strong_couplings_stay),
       FRONTS_TEST(factors_take_units),
+      FRONTS_TEST(states_take_units),
       FRONTS_TEST(factors_take_extremes),
       FRONTS_TEST(massless_bodies_go_to_klu),
       FRONTS_TEST(massless_from_the_start),
