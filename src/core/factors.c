@@ -116,12 +116,25 @@ static ga_status refuse_crowd(const ga_stepper *st, int block, int index)
                                              {sys->nv, NULL})});
 }
 
+/* The reduced form is of no use if it takes as much memory, hence as many operations, as the complete one:
+ * where many constraints meet in one body its η are all coupled, which an expanded matrix avoids. */
+static void drop_needless(ga__matrix *set)
+{
+  ga__matrix *reduced = &set[GA__REDUCED];
+  const ga_lu_info *all = ga_lu_get_info(set[GA__COMPLETE].lu), *fewer = ga_lu_get_info(reduced->lu);
+  if (!all || !fewer || fewer->n_fill < all->n_fill) return;
+  ga_lu_destroy(&reduced->lu);
+  ga__assembly_destroy(&reduced->assembly);
+  memset(reduced, 0, sizeof *reduced);
+}
+
 static ga_status create_plain(ga_stepper *st)
 {
   if (is_crowded(st)) return refuse_crowd(st, -1, -1);
   ga_status status = create_plans(st, 0);
   if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
   if (!status) status = create_factors(st, 0);
+  if (!status && st->family->form_by_convergence) drop_needless(st->factors.matrix[0]);
   return ga__name_column(st, status);
 }
 

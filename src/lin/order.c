@@ -5,7 +5,8 @@
  * of its bodies with velocities enough, no two to the same: two joints of one body can be dependent there,
  * two ball joints are; what finds no body of its own goes to the last one of its bodies, when nothing depends
  * any more. The clusters are ordered by approximate minimum degree. In a cluster velocities come first: when
- * they are gone their constraints have pivots on the diagonal, where there were none before.
+ * they are gone their constraints have pivots on the diagonal, where there were none before. Each group is a
+ * block of its own, so that of those at the last body only such as meet fill the matrix.
  *
  * Where many joints meet in bodies that nothing else couples it fills less to eliminate all velocities first,
  * which leaves the matrix B M⁻¹ Bᵀ of the constraints. For eliminations that are long both orders are tried.
@@ -245,22 +246,49 @@ static void place_rest(ordering *o)
   }
 }
 
-/* The pivots from the order of the clusters: in each the given columns first, all others after them. */
+/* Blocks of a cluster, in this order: the velocities of its body; more unknowns of the same, as changes of
+ * its position; multipliers; a second set of them. */
+enum { VELOCITIES, TWINS, FIRST_SET, SECOND_SET, N_PLACES };
+
+/* The first run of contiguous columns of a body are its velocities. */
+static int place_of(const ordering *o, const int *first_end, int column)
+{
+  const int body = o->given[column];
+  return body >= 0 ? (column < first_end[body] ? VELOCITIES : TWINS) : body == -2 ? SECOND_SET : FIRST_SET;
+}
+
+/* The pivots from the order of the clusters. Groups that were put to the last of their bodies are blocks of
+ * their own, as they need not meet. */
 static int expand(const ordering *o, ga__order *out)
 {
   const int n = o->A->cols, k = o->n_clusters;
-  int *start = ints(o->ctx, 2 * (size_t)k + 1);
-  if (!start) return 0;
-  for (int c = 0; c < n; c++) start[2 * o->rank[o->cluster[c]] + (o->given[c] < 0) + 1]++;
-  for (int i = 0; i < 2 * k; i++) start[i + 1] += start[i];
-  for (int c = 0; c < n; c++) {
-    const int block = 2 * o->rank[o->cluster[c]] + (o->given[c] < 0), at = start[block]++;
+  int *start = ints(o->ctx, N_PLACES * (size_t)k + 1), *first_end = ints(o->ctx, (size_t)k);
+  int *rest = ints(o->ctx, (size_t)n);
+  const int ok = start && first_end && rest;
+  for (int c = 0; ok && c < n; c++) {
+    const int body = o->given[c];
+    if (body >= 0 && (first_end[body] == 0 || first_end[body] == c)) first_end[body] = c + 1;
+  }
+  for (int g = 0; ok && g < o->n_groups; g++)
+    for (int i = o->group[g].first; o->group[g].cluster < 0 && i < o->group[g].end; i++)
+      rest[o->member[i]] = g + 1;
+  for (int c = 0; ok && c < n; c++)
+    start[N_PLACES * o->rank[o->cluster[c]] + place_of(o, first_end, c) + 1]++;
+  for (int i = 0; ok && i < N_PLACES * k; i++) start[i + 1] += start[i];
+  for (int c = 0; ok && c < n; c++) {
+    const int at = start[N_PLACES * o->rank[o->cluster[c]] + place_of(o, first_end, c)]++;
     out->Q[at] = c;
     out->P[at] = o->partner[c];
-    if (out->block) out->block[at] = block;
   }
-  ga__free(o->ctx, start);
-  return 1;
+  for (int at = 0, block = 0; ok && out->block && at < n; at++) {
+    const int c = out->Q[at], last = at > 0 ? out->Q[at - 1] : c;
+    block += o->cluster[c] != o->cluster[last] || rest[c] != rest[last] ||
+             place_of(o, first_end, c) != place_of(o, first_end, last);
+    out->block[at] = block;
+  }
+  int *const work[] = {start, first_end, rest};
+  for (size_t i = 0; i < sizeof work / sizeof *work; i++) ga__free(o->ctx, work[i]);
+  return ok;
 }
 
 static void release(ordering *o)

@@ -295,7 +295,7 @@ static int body_before(const problem *p, int joint, int set, int *last)
   int at = k, body[2] = {m->joint[joint].a, m->joint[joint].b};
   for (int i = m->row[joint]; i < m->row[joint + 1]; i++)
     assert_int_equal(p->order.block[place_of(p, (set ? eta : v) + i)], p->order.block[k]);
-  while (at > 0 && p->order.block[at] == p->order.block[k]) at--;
+  while (at > 0 && p->m.cluster[p->order.Q[at]] < 0) at--;
   const int before = p->m.cluster[p->order.Q[at]];
   assert_true(before == body[0] || (body[1] >= 0 && before == body[1]));
   *last = 1;
