@@ -13,12 +13,28 @@ typedef struct ga__dual {
   double d[GA__DUAL_ROOM];
 } ga__dual;
 
+/* Functions with an output as their first argument write in place, which may be an operand: a ga__dual that
+ * is returned and then assigned is copied as a whole, which costs more than the operation. */
+static inline void ga__dual_set_const(ga__dual *c, int n, double v)
+{
+  c->v = v;
+  c->n = n;
+  for (int i = 0; i < n; i++) c->d[i] = 0;
+}
+
+static inline void ga__dual_set_chain2(ga__dual *c, const ga__dual *a, const ga__dual *b, double v,
+                                       double by_a, double by_b)
+{
+  const int n = a->n;
+  c->v = v;
+  c->n = n;
+  for (int i = 0; i < n; i++) c->d[i] = by_a * a->d[i] + by_b * b->d[i];
+}
+
 static inline ga__dual ga__dual_const(int n, double v)
 {
   ga__dual c;
-  c.v = v;
-  c.n = n;
-  for (int i = 0; i < n; i++) c.d[i] = 0;
+  ga__dual_set_const(&c, n, v);
   return c;
 }
 
@@ -44,9 +60,7 @@ static inline ga__dual ga__dual_chain2(const ga__dual *a, const ga__dual *b, dou
                                        double by_b)
 {
   ga__dual c;
-  c.v = v;
-  c.n = a->n;
-  for (int i = 0; i < a->n; i++) c.d[i] = by_a * a->d[i] + by_b * b->d[i];
+  ga__dual_set_chain2(&c, a, b, v, by_a, by_b);
   return c;
 }
 
@@ -91,7 +105,7 @@ static inline void ga__dual_turning(ga__dual out[3], int n, int first, const dou
 {
   for (int i = 0; i < 3; i++) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
-    out[i] = ga__dual_const(n, a[i]);
+    ga__dual_set_const(&out[i], n, a[i]);
     if (first < 0 || first >= n) continue;
     out[i].d[first + j] = a[k];
     out[i].d[first + k] = -a[j];
@@ -102,8 +116,8 @@ static inline ga__dual ga__dual_dot(const ga__dual a[3], const ga__dual b[3])
 {
   ga__dual s = ga__dual_mul(&a[0], &b[0]);
   for (int i = 1; i < 3; i++) {
-    const ga__dual p = ga__dual_mul(&a[i], &b[i]);
-    s = ga__dual_add(&s, &p);
+    s.v += a[i].v * b[i].v;
+    for (int k = 0; k < s.n; k++) s.d[k] += b[i].v * a[i].d[k] + a[i].v * b[i].d[k];
   }
   return s;
 }
@@ -112,8 +126,8 @@ static inline void ga__dual_cross(ga__dual out[3], const ga__dual a[3], const ga
 {
   for (int i = 0; i < 3; i++) {
     const int j = (i + 1) % 3, k = (i + 2) % 3;
-    const ga__dual p = ga__dual_mul(&a[j], &b[k]), q = ga__dual_mul(&a[k], &b[j]);
-    out[i] = ga__dual_sub(&p, &q);
+    ga__dual_set_chain2(&out[i], &a[j], &b[k], a[j].v * b[k].v - a[k].v * b[j].v, b[k].v, a[j].v);
+    for (int m = 0; m < out[i].n; m++) out[i].d[m] -= b[j].v * a[k].d[m] + a[k].v * b[j].d[m];
   }
 }
 
@@ -122,14 +136,14 @@ static inline void ga__dual_along(ga__dual out[3], const ga__dual a[3], const ga
                                   const ga__dual b[3])
 {
   for (int i = 0; i < 3; i++) {
-    const ga__dual p = ga__dual_mul(s, &b[i]);
-    out[i] = ga__dual_add(&a[i], &p);
+    ga__dual_set_chain2(&out[i], &a[i], &b[i], a[i].v + s->v * b[i].v, 1, s->v);
+    for (int k = 0; k < out[i].n; k++) out[i].d[k] += b[i].v * s->d[k];
   }
 }
 
 static inline void ga__dual_minus(ga__dual out[3], const ga__dual a[3], const ga__dual b[3])
 {
-  for (int i = 0; i < 3; i++) out[i] = ga__dual_sub(&a[i], &b[i]);
+  for (int i = 0; i < 3; i++) ga__dual_set_chain2(&out[i], &a[i], &b[i], a[i].v - b[i].v, 1, -1);
 }
 
 #endif

@@ -558,7 +558,7 @@ static double quaternion(const double R[9], int i)
 
 void ga__probe_cache_reset(ga__probe_cache *cache)
 {
-  cache->of = cache->axes = cache->vector_of = cache->joint = cache->gauge = GA__NOT_CACHED;
+  cache->of = cache->axes = cache->vector_of = cache->joint = cache->gauge = cache->owner = GA__NOT_CACHED;
 }
 
 static const ga__frame *cached_frame(ga__probe_cache *cache, const ga__eval *e, int marker)
@@ -599,6 +599,22 @@ static double vector_value(ga__probe_cache *cache, const ga__eval *e, const ga__
   return along_axis(cache, e, probe, cache->X);
 }
 
+/* Elements with all values at once are evaluated for the first of them. */
+static int element_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value)
+{
+  const ga__element *el = ga__element_of(e->b, probe->owner);
+  if (!el->type->values || probe->kind == GA__PROBE_ERROR)
+    return el->type->value(e, el, probe->component, value);
+  *value = NAN;
+  if (cache->owner != probe->owner) {
+    const int status = el->type->values(e, el, cache->value);
+    if (status) return status;
+    cache->owner = probe->owner;
+  }
+  *value = cache->value[probe->component];
+  return 0;
+}
+
 int ga__probe_value(const ga__eval *e, const ga__probe *probe, double *value)
 {
   ga__probe_cache cache;
@@ -630,10 +646,8 @@ int ga__probe_read(ga__probe_cache *cache, const ga__eval *e, const ga__probe *p
     *value = e->kin[marker_at(b, probe->of)->node].angle;
     return 0;
   case GA__PROBE_ERROR:
-  case GA__PROBE_ELEMENT: {
-    const ga__element *el = ga__element_of(b, probe->owner);
-    return el->type->value(e, el, probe->component, value);
-  }
+  case GA__PROBE_ELEMENT:
+    return element_value(cache, e, probe, value);
   case GA__PROBE_MULTIPLIER:
     *value = -e->p->lambda[probe->index];
     return 0;

@@ -40,6 +40,9 @@ typedef struct ga__probe {
   int part, channel; /* of an output y: the signal it was created for */
 } ga__probe;
 
+/* Most values of GA__PROBE_ELEMENT that an element computes at once (ga__element_type.values). */
+enum { GA__ELEMENT_VALUES = 24 };
+
 /* Intermediate results for the probes of one evaluation: components of a vector, or an angle and its rate,
  * are usually read one after the other. Indices as in ga__probe; GA__NOT_CACHED: none yet. */
 enum { GA__NOT_CACHED = -2 };
@@ -54,6 +57,8 @@ typedef struct ga__probe_cache {
   int gauge, has_gradient;
   ga__gauge_eval at_gauge;
   double g[12], w[12]; /* gradient, twists */
+  int owner;           /* a part: its values */
+  double value[GA__ELEMENT_VALUES];
 } ga__probe_cache;
 void ga__probe_cache_reset(ga__probe_cache *cache);
 /* Value at an evaluation. cache: reset before, and used only for probes of this evaluation. */

@@ -524,6 +524,16 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   return status;
 }
 
+_Static_assert((int)N_SIGNALS <= (int)GA__ELEMENT_VALUES, "room for all signals");
+
+static int values(const ga__eval *e, const ga__element *el, double *out)
+{
+  contact c;
+  const int status = eval_tyre(&c, e, el, 0);
+  for (int i = 0; !status && i < N_SIGNALS; i++) out[i] = signal_dual(&c, el->data, i).v;
+  return status;
+}
+
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
 {
   const tyre *u = el->data;
@@ -666,6 +676,7 @@ const ga__element_type ga__tyre_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value,
+    .values = values,
     .value_columns = value_columns,
     .value_slopes = value_slopes,
     .has_edges = has_edges,
