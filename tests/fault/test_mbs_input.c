@@ -94,7 +94,8 @@ static void each_allocation_of_assembling_fails(void **state)
   const long live = rig_memory.live;
   long n = 0;
   for (ga_status status = GA_ERR_MEMORY; status;) {
-    rig_memory.fail_at = rig_memory.count + ++n;
+    n = rig_next(n);
+    rig_memory.fail_at = rig_memory.count + n;
     ga_context_clear_error(r->ctx);
     status = ga_machine_build(r->m);
     if (status == GA_OK) break;
@@ -149,7 +150,8 @@ static void each_allocation_of_evaluators_fails(void **state)
   for (int kind = 0; kind < N_EVALUATORS; kind++) {
     long n = 0;
     for (ga_status status = GA_ERR_MEMORY; status;) {
-      rig_memory.fail_at = rig_memory.count + ++n;
+      n = rig_next(n);
+      rig_memory.fail_at = rig_memory.count + n;
       ga_context_clear_error(ctx);
       status = try_evaluator(ctx, r->m, (evaluator)kind);
       assert_int_equal(rig_memory.live, live);
