@@ -257,8 +257,9 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * by |; in the others it must stay zero. NULL: every entry may be non-zero in all three. */
   const unsigned char *pattern_in;
 
-  /* [nv] Groups of velocities, such as those of one body: the number of the group, from 0, for each velocity.
-   * Large sparse matrices are then factored group by group. NULL: not known. */
+  /* [nv] Groups of velocities, such as those of one body: the number of the group, from 0, for each velocity,
+   * ~number if it has no inertia and is held by constraints. Large sparse matrices are then factored group by
+   * group. NULL: not known. */
   const int *cluster;
 } ga_system_def;
 

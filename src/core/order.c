@@ -30,7 +30,9 @@ int ga__order_partner(const ga_system *sys, const ga__layout *layout, int column
 static int cluster_of(const ga_system *sys, const ga__layout *layout, int column)
 {
   int twin = column < sys->n ? column : layout ? layout->extra_from + column - sys->n : sys->n;
-  if (twin < sys->nv) return sys->cluster ? sys->cluster[twin] : twin;
+  if (twin < sys->nv && sys->cluster)
+    return sys->light[twin] ? GA__ORDER_LIGHT - sys->cluster[twin] : sys->cluster[twin];
+  if (twin < sys->nv) return twin;
   return column < sys->n ? -1 : -2;
 }
 

@@ -232,16 +232,19 @@ static ga_status copy_clusters(ga_system *sys, const int *cluster)
 {
   if (!cluster) return GA_OK;
   sys->cluster = ga__alloc(sys->ctx, (size_t)sys->nv, sizeof *sys->cluster);
-  if (!sys->cluster) return ga__no_memory(sys->ctx, "a system");
+  sys->light = ga__alloc(sys->ctx, (size_t)sys->nv, sizeof *sys->light);
+  if (!sys->cluster || !sys->light) return ga__no_memory(sys->ctx, "a system");
   for (int i = 0; i < sys->nv; i++) {
-    if (cluster[i] < 0 || cluster[i] >= sys->nv)
+    const int body = cluster[i] < 0 ? ~cluster[i] : cluster[i];
+    if (body >= sys->nv)
       return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
                         &(ga__facts){.kind = "system",
                                      .field = "cluster",
                                      .item = i + 1,
                                      .expected = "within its range",
-                                     GA__NUMBERS({cluster[i], NULL}, {0, NULL}, {sys->nv - 1, NULL})});
-    sys->cluster[i] = cluster[i];
+                                     GA__NUMBERS({body, NULL}, {0, NULL}, {sys->nv - 1, NULL})});
+    sys->cluster[i] = body;
+    sys->light[i] = cluster[i] < 0;
   }
   return GA_OK;
 }
@@ -412,6 +415,7 @@ void ga_system_destroy(ga_system **sys)
   ga__free(ctx, (*sys)->col);
   ga__free(ctx, (*sys)->in);
   ga__free(ctx, (*sys)->cluster);
+  ga__free(ctx, (*sys)->light);
   ga__free(ctx, (*sys)->linked);
   ga__free(ctx, (*sys)->continuum);
   ga__free(ctx, (*sys)->b_entry);

@@ -37,6 +37,7 @@ struct ga_system {
   int *row, *col;    /* [n_entries] */
   unsigned char *in; /* [n_entries] arrays that can be non-zero there, GA_WANT_D, Q, G */
   int *cluster;      /* [nv] bodies of the velocities; NULL: not known */
+  char *light;       /* [nv] 1: of a body without inertia; NULL: none */
   int *linked;       /* [nv] representative of the velocities connected by constraints */
   int *continuum;    /* [nv] representative of bodies coupled by M, as nodes of a beam; −1, NULL: none */
   int n_b;           /* entries in rows LAMBDA, columns V: those of B and G */

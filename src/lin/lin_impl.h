@@ -56,8 +56,9 @@ ga__pivots ga__lu_check_pivots(ga_lu *lu, const double *u, size_t stride, const 
 ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind kind, const ga__order *order,
                                 ga_lu **out);
 /* An order by bodies (order.c): partner[n] is the row that belongs to each column, cluster[n] the body of a
- * velocity, −1 for multipliers and other unknowns, −2 for a second set of multipliers. Writes order->P[n],
- * Q[n] and, if not NULL, block[n]. */
+ * velocity, −1 for multipliers and other unknowns, −2 for a second set of multipliers, GA__ORDER_LIGHT − body
+ * for the velocity of a body without inertia. Writes order->P[n], Q[n] and, if not NULL, block[n]. */
+enum { GA__ORDER_LIGHT = -3 };
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                            ga__order *order);
 

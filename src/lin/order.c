@@ -5,7 +5,8 @@
  * of its bodies with velocities enough, no two to the same: two joints of one body can be dependent there,
  * two ball joints are; what finds no body of its own goes to the last one of its bodies, when nothing depends
  * any more. The clusters are ordered by approximate minimum degree. In a cluster velocities come first: when
- * they are gone their constraints have pivots on the diagonal, where there were none before. Each group is a
+ * they are gone their constraints have pivots on the diagonal, where there were none before. Bodies without
+ * inertia make one block with a constraint of theirs. Each other group is a
  * block of its own, so that of those at the last body only such as meet fill the matrix.
  *
  * Where many joints meet in bodies that nothing else couples it fills less to eliminate all velocities first,
@@ -35,17 +36,22 @@ typedef struct group {
 typedef struct ordering {
   ga_context *ctx;
   const ga_sparse *A;
-  const int *partner, *given;
-  int *cluster;            /* [n] of a column */
-  int *column;             /* [n] column that a row belongs to */
+  const int *partner;
+  int *given;   /* [n] kind or body of a column, as ga__order_bodies() takes them, without the mark of light
+                   ones */
+  int *light;   /* [bodies] 1: without inertia */
+  int *cluster; /* [n] of a column */
+  int *column;  /* [n] column that a row belongs to */
   int *row_start, *by_row; /* A by rows: columns */
   group *group;
   int n_groups;
   int *member;    /* [n] columns of the groups */
   int *met;       /* [nnz] bodies of the groups */
   int n_clusters; /* bodies first */
-  int *size;      /* [bodies] velocities of each */
-  int *rank;      /* [n_clusters] in the order found */
+  int n_bodies;
+  int n_light; /* velocities of light bodies */
+  int *size;   /* [bodies] velocities of each */
+  int *rank;   /* [n_clusters] in the order found */
   int *node; /* [n_groups] node of each group: groups on the same bodies are one node; this and the following
                 for the second order */
   int n_nodes;
@@ -102,16 +108,26 @@ static int is_same(const ordering *o, const group *g, int kind, const int *body,
   return g->kind == kind && g->n == n && n > 0 && !memcmp(o->met + g->bodies, body, (size_t)n * sizeof *body);
 }
 
-static int find_bodies(ordering *o)
+static int find_bodies(ordering *o, const int *cluster)
 {
-  for (int c = 0; c < o->A->cols; c++) {
-    o->cluster[c] = o->given[c];
-    if (o->given[c] >= o->n_clusters) o->n_clusters = o->given[c] + 1;
+  const int n = o->A->cols;
+  o->given = ints(o->ctx, (size_t)n);
+  o->cluster = ints(o->ctx, (size_t)n);
+  if (!o->given || !o->cluster) return 0;
+  for (int c = 0; c < n; c++) {
+    const int given = cluster[c] <= GA__ORDER_LIGHT ? GA__ORDER_LIGHT - cluster[c] : cluster[c];
+    o->cluster[c] = o->given[c] = given;
+    if (given >= o->n_clusters) o->n_clusters = given + 1;
   }
+  o->n_bodies = o->n_clusters;
   o->size = ints(o->ctx, (size_t)o->n_clusters);
-  for (int c = 0; o->size && c < o->A->cols; c++)
+  o->light = ints(o->ctx, (size_t)o->n_clusters);
+  if (!o->size || !o->light) return 0;
+  for (int c = 0; c < n; c++) {
     if (o->given[c] >= 0) o->size[o->given[c]]++;
-  return o->size != NULL;
+    if (cluster[c] <= GA__ORDER_LIGHT) o->light[o->given[c]] = 1, o->n_light++;
+  }
+  return 1;
 }
 
 static int find_groups(ordering *o)
@@ -137,9 +153,25 @@ static int find_groups(ordering *o)
   return 1;
 }
 
+/* A body without inertia has no pivots of its own: it gets the first group that could be there. */
+static void match_light(ordering *o, int kind)
+{
+  for (int g = 0; o->n_light > 0 && g < o->n_groups; g++) {
+    group *one = &o->group[g];
+    for (int i = 0; one->kind == kind && one->cluster < 0 && i < one->n; i++) {
+      const int body = o->met[one->bodies + i];
+      if (o->light[body] != 1 || o->size[body] < one->end - one->first) continue;
+      one->cluster = body;
+      o->light[body] = 2;
+    }
+  }
+  for (int b = 0; o->n_light > 0 && b < o->n_bodies; b++) o->light[b] = o->light[b] > 0;
+}
+
 /* Maximum matching: as many groups of a kind as possible get a body of their own. */
 static int match(ordering *o, int kind)
 {
+  match_light(o, kind);
   const int n = o->n_groups;
   int *start = ints(o->ctx, (size_t)n + 1), *item = ints(o->ctx, (size_t)o->A->nnz),
       *matched = ints(o->ctx, (size_t)o->n_clusters), *work = ints(o->ctx, 5 * ((size_t)n + 1));
@@ -148,9 +180,9 @@ static int match(ordering *o, int kind)
     double effort;
     for (int g = 0, at = 0; g < n; g++) {
       const group *one = &o->group[g];
-      for (int i = 0; one->kind == kind && i < one->n; i++) {
+      for (int i = 0; one->kind == kind && one->cluster < 0 && i < one->n; i++) {
         const int body = o->met[one->bodies + i];
-        if (o->size[body] >= one->end - one->first) item[at++] = body;
+        if (o->size[body] >= one->end - one->first && !o->light[body]) item[at++] = body;
       }
       start[g + 1] = at;
     }
@@ -250,10 +282,12 @@ static void place_rest(ordering *o)
  * its position; multipliers; a second set of them. */
 enum { VELOCITIES, TWINS, FIRST_SET, SECOND_SET, N_PLACES };
 
-/* The first run of contiguous columns of a body are its velocities. */
-static int place_of(const ordering *o, const int *first_end, int column)
+/* The first run of contiguous columns of a body are its velocities. All that belongs to a light body makes
+ * one block. */
+static int place_of(const ordering *o, const int *first_end, const int *rest, int column)
 {
-  const int body = o->given[column];
+  const int body = o->given[column], cluster = o->cluster[column];
+  if (cluster < o->n_bodies && o->light[cluster]) return rest[column] ? SECOND_SET : VELOCITIES;
   return body >= 0 ? (column < first_end[body] ? VELOCITIES : TWINS) : body == -2 ? SECOND_SET : FIRST_SET;
 }
 
@@ -273,17 +307,17 @@ static int expand(const ordering *o, ga__order *out)
     for (int i = o->group[g].first; o->group[g].cluster < 0 && i < o->group[g].end; i++)
       rest[o->member[i]] = g + 1;
   for (int c = 0; ok && c < n; c++)
-    start[N_PLACES * o->rank[o->cluster[c]] + place_of(o, first_end, c) + 1]++;
+    start[N_PLACES * o->rank[o->cluster[c]] + place_of(o, first_end, rest, c) + 1]++;
   for (int i = 0; ok && i < N_PLACES * k; i++) start[i + 1] += start[i];
   for (int c = 0; ok && c < n; c++) {
-    const int at = start[N_PLACES * o->rank[o->cluster[c]] + place_of(o, first_end, c)]++;
+    const int at = start[N_PLACES * o->rank[o->cluster[c]] + place_of(o, first_end, rest, c)]++;
     out->Q[at] = c;
     out->P[at] = o->partner[c];
   }
   for (int at = 0, block = 0; ok && out->block && at < n; at++) {
     const int c = out->Q[at], last = at > 0 ? out->Q[at - 1] : c;
     block += o->cluster[c] != o->cluster[last] || rest[c] != rest[last] ||
-             place_of(o, first_end, c) != place_of(o, first_end, last);
+             place_of(o, first_end, rest, c) != place_of(o, first_end, rest, last);
     out->block[at] = block;
   }
   int *const work[] = {start, first_end, rest};
@@ -293,8 +327,9 @@ static int expand(const ordering *o, ga__order *out)
 
 static void release(ordering *o)
 {
-  void *const block[] = {o->cluster, o->column, o->row_start, o->by_row, o->group,   o->member, o->met,
-                         o->size,    o->rank,   o->node,      o->couple, o->meeting, o->met_by};
+  void *const block[] = {o->given,  o->light, o->cluster, o->column,  o->row_start,
+                         o->by_row, o->group, o->member,  o->met,     o->size,
+                         o->rank,   o->node,  o->couple,  o->meeting, o->met_by};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(o->ctx, block[i]);
 }
 
@@ -306,10 +341,9 @@ static ga_status no_memory(ga_context *ctx)
 ga_status ga__order_bodies(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                            ga__order *out)
 {
-  ordering o = {.ctx = ctx, .A = A, .partner = partner, .given = cluster};
-  o.cluster = ints(ctx, (size_t)A->cols);
-  int ok = o.cluster && list_rows(&o) && find_bodies(&o) && find_groups(&o) && place_groups(&o) &&
-           order_clusters(&o);
+  ordering o = {.ctx = ctx, .A = A, .partner = partner};
+  int ok =
+      list_rows(&o) && find_bodies(&o, cluster) && find_groups(&o) && place_groups(&o) && order_clusters(&o);
   if (ok) {
     place_rest(&o);
     ok = expand(&o, out);
@@ -423,12 +457,11 @@ static int rank_nodes(ordering *o, const ga__order *before)
 ga_status ga__order_constraints(ga_context *ctx, const ga_sparse *A, const int *partner, const int *cluster,
                                 const ga__order *before, ga__order *out, int *found)
 {
-  ordering o = {.ctx = ctx, .A = A, .partner = partner, .given = cluster};
+  ordering o = {.ctx = ctx, .A = A, .partner = partner};
   double pairs;
-  o.cluster = ints(ctx, (size_t)A->cols);
-  int ok = o.cluster && list_rows(&o) && find_bodies(&o) && find_groups(&o) && find_nodes(&o) &&
+  int ok = list_rows(&o) && find_bodies(&o, cluster) && find_groups(&o) && find_nodes(&o) &&
            find_couples(&o) && list_adjacent_nodes(&o, &pairs);
-  *found = ok && pairs <= MOST_PAIRS * A->nnz;
+  *found = ok && o.n_light == 0 && pairs <= MOST_PAIRS * A->nnz;
   if (*found) ok = rank_nodes(&o, before) && expand(&o, out);
   release(&o);
   return ok ? GA_OK : no_memory(ctx);

@@ -317,7 +317,8 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   for (int i = 1; cluster && i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
     if (node->carried) continue;
-    for (int c = 0; c < node->n; c++) cluster[node->v + c] = number;
+    const int light = node->scalar && node->mass == 0.0;
+    for (int c = 0; c < node->n; c++) cluster[node->v + c] = light ? ~number : number;
     number++;
   }
   def.cluster = cluster;
