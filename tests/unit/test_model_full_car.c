@@ -143,8 +143,11 @@ static void rests_in_its_design_position(void **state)
   assert_near(car_signal(&c, "chassis.z"), 0.55, 1e-7, "height");
   assert_near(car_signal(&c, "chassis.pitch"), 0, 1e-7, "pitch");
   assert_near(car_signal(&c, "chassis.roll"), 0, 1e-6, "roll");
+  for (int i = 0; i < 2; i++)
+    assert_near(car_signal(&c, i ? "rear_wheel0.yaw" : "front_wheel0.yaw"), 0, 1e-6, "wheels straight ahead");
   assert_near(car_signal(&c, "engine.z"), 0.5, 1e-6, "engine on its preloaded mounts");
-  for (int i = 0; i < 4; i++) assert_near(car_signal(&c, TYRE[i]), i < 2 ? 4631.34 : 3727.33, 0.01, TYRE[i]);
+  for (int i = 0; i < 4; i++)
+    assert_near(car_signal(&c, TYRE[i]), i < 2 ? 4631.304 : 3727.368, 0.01, TYRE[i]);
   for (int i = 0; i < 2; i++) { /* all that rolls: the wheel's radius times its rate is the speed */
     const char *const RATE[2] = {"front_hub0.angle_rate", "rear_hub1.angle_rate"};
     assert_near(car_signal(&c, RATE[i]) * 0.32, 10, 1e-4, RATE[i]);
@@ -187,7 +190,7 @@ static void check_mirror_images(const char *file, double h, int n, double tol)
   assert_near(car_signal(&c, "pinion_bearing.angle"), angle, 1e-3, "pinion");
   assert_near(car_signal(&c, "steering.displacement"), -7.5e-3 * car_signal(&c, "pinion_bearing.angle"),
               1e-12, "rack");
-  assert_near(car_signal(&c, "energy.balance"), 0, 0.5, "energy balance");
+  assert_near(car_signal(&c, "energy.balance"), 0, 2, "energy balance");
   car_close(&c);
   car_close(&d);
 }
@@ -271,8 +274,8 @@ static void order_is_two(void **state)
                                      "front_rebound0", "modes.x1",       "modes.x2",      "rear_current1"};
   (void)state;
   if (!thorough()) return;
-  check_order("full_car", PASSIVE, (int)(sizeof PASSIVE / sizeof *PASSIVE), 4e-3, 0.72);
-  check_order("full_car_semi_active", SEMI, (int)(sizeof SEMI / sizeof *SEMI), 4e-3, 0.72);
+  check_order("full_car", PASSIVE, (int)(sizeof PASSIVE / sizeof *PASSIVE), 4e-3, 1.0);
+  check_order("full_car_semi_active", SEMI, (int)(sizeof SEMI / sizeof *SEMI), 4e-3, 1.0);
 }
 
 /* Step sizes, ρ∞, methods and speeds: where each leads in the lane change, and what cannot feed back
@@ -308,8 +311,13 @@ static void methods_and_steps(void **state)
                         {FILE_OF[f], NULL, NULL, GA_STABILIZED, 0.01, 0.9},
                         {FILE_OF[f], NULL, NULL, GA_INDEX3, 0.01, 0.8},
                         {FILE_OF[f], NULL, NULL, GA_INDEX3, 0.004, 0.9}};
+    const row weighted[] = {{FILE_OF[f], NULL, NULL, GA_SOI2, 0.01, 0.9},
+                            {FILE_OF[f], NULL, NULL, GA_HHT_SOI2, 0.01, 0.9},
+                            {FILE_OF[f], NULL, NULL, GA_WEIGHTED, 0.01, 0.8}};
     assert_true(y > 0.3);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) assert_near(lateral(&rows[i], 1.6), y, 1e-3, "y");
+    for (size_t i = 0; f == 0 && i < sizeof weighted / sizeof *weighted; i++)
+      assert_near(lateral(&weighted[i], 1.6), y, 1e-3, "y by a weighted method");
     lateral(&(row){FILE_OF[f], "v=0 m/s", NULL, GA_STABILIZED, 0.01, 0.9}, 1);
     lateral(&(row){FILE_OF[f], "v=30 m/s", "wheel_angle=15 deg", GA_STABILIZED, 0.01, 0.9}, 1);
   }
