@@ -13,7 +13,7 @@ typedef enum ga__source {
   GA__N_SOURCES
 } ga__source;
 
-enum { GA__MAX_SCALES = 8 };
+enum { GA__MAX_SCALES = 9 };
 
 /* Destination of the numbers of one block of rows; see assembly.c. */
 typedef struct ga__rule {

@@ -12,7 +12,7 @@
 
 #define LONGEST_MOVE 0.25 /* longest move of a step, relative to the scales */
 #define FIRST_MOVE 0.05
-enum { MOST_STEPS = 2000, MOST_TRIES = 60 };
+enum { MOST_STEPS = 2000, MOST_TRIES = 60, STILL = 20, ROUNDED = 4 };
 
 /* d: the step for τ at eq->now, *size its move; *descends 0: M/τ + K is negative along it. r is kept. */
 static ga_status find_step(ga_equilibrium *eq, double tau, const double *r, double *size, int *descends)
@@ -74,6 +74,27 @@ static ga_status take_step(ga_equilibrium *eq, double longest, double *tau, doub
   return status;
 }
 
+/* Forces at the beginning of the last step are rounding: of the stiffness times the scales, and of the forces
+ * of constraints. Stiff parts, as links of steel, leave 1e-7 N, which would move free coordinates without end
+ * as τ grows. */
+static int forces_are_rounding(ga_equilibrium *eq)
+{
+  const ga_sparse *W = eq->W;
+  const int nv = eq->sys->nv;
+  double *stiff = eq->b, *held = eq->simplified;
+  for (int i = 0; i < nv; i++) stiff[i] = held[i] = 0.0;
+  for (int c = 0; c < W->cols; c++) {
+    double *sum = c < nv ? stiff : held;
+    const double size = c < nv ? eq->scale[c] : fabs(eq->now.rest[c - nv]);
+    for (int p = W->col_start[c]; p < W->col_start[c + 1] && W->row[p] < nv; p++)
+      sum[W->row[p]] += fabs(W->value[p]) * size;
+  }
+  const double most = ga__largest(held, nv);
+  for (int i = 0; i < nv; i++)
+    if (!(fabs(eq->r[i]) <= 8.0 * DBL_EPSILON * (stiff[i] + most))) return 0;
+  return 1;
+}
+
 /* Newton's iteration from here; accepted if it stays near and does not lead to a saddle. */
 static ga_status polish(ga_equilibrium *eq, int *found)
 {
@@ -95,12 +116,14 @@ static ga_status polish(ga_equilibrium *eq, int *found)
   return GA_OK;
 }
 
-/* Ends when steps of any length no longer move anything: the remaining directions are free. */
+/* Ends when steps of any length no longer move anything, or nothing but rounding does: the remaining
+ * directions are free. */
 ga_status ga__balance_relax(ga_equilibrium *eq)
 {
   const double tol = eq->opts.tol;
   double tau = 1e-2, moved = 0.0, longest = FIRST_MOVE;
-  int still = 0, wait = 0, pause = 1; /* steps until the next try to polish, and after that */
+  int still = 0, rounded = 0;
+  int wait = 0, pause = 1; /* steps until the next try to polish, and after that */
   eq->now.statics.load = 1.0;
   for (int i = 0; i < MOST_STEPS; i++) {
     ga_status status = take_step(eq, longest, &tau, &moved);
@@ -108,13 +131,14 @@ ga_status ga__balance_relax(ga_equilibrium *eq)
     eq->report.relaxation_steps++;
     longest = fmin(LONGEST_MOVE, 2.0 * longest);
     still = moved <= tol ? still + 1 : 0;
+    rounded = forces_are_rounding(eq) ? rounded + 1 : 0;
     if (moved <= 1e-3 && wait-- <= 0) {
       int found;
       status = polish(eq, &found);
       if (status || found) return status;
       wait = pause *= 2;
     }
-    if (still > 20 || (still > 0 && tau > 1e30)) return GA_OK;
+    if (still > STILL || rounded > ROUNDED || (still > 0 && tau > 1e30)) return GA_OK;
     tau *= moved < 0.5 * longest ? 4.0 : 1.5;
   }
   return GA_RETRY_NEWTON;

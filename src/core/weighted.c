@@ -100,13 +100,13 @@ static ga_status create(ga_stepper *st)
 
 /* ---- Matrices ---- */
 
-enum { ONE, MASS, FORCE, FORCE_Q, INV_GH, BETA_GAMMA, HH, BETA_H2 };
+enum { ONE, MASS, FORCE, FORCE_Q, INV_GH, BETA_GAMMA, HH, BETA_H2, BETA_H3 };
 #define V (1u << GA_BLOCK_V)
 #define L (1u << GA_BLOCK_LAMBDA | 1u << GA_BLOCK_PSI)
 #define XY (1u << GA_BLOCK_X | 1u << GA_BLOCK_Y)
 /* Rows and columns of the system are those of (a₁, λ₁, ψ₁, x₁, y₁), the extra ones those of (ã, λ̃, ψ̃). D has
  * shift γh and no vdot: −γh f_z, −f_λ, ...; residuals of Φ are divided by βh², those of k and B z + Φ_t by
- * γh. */
+ * γh; those of states are multiplied by h. */
 static const ga__rule SOI2_RULES[] = {
     {GA_BLOCK_V, V, GA__FROM_M, 0, 0, 0, MASS, 0},
     {GA_BLOCK_V, V | L | XY, GA__FROM_D, 0, 0, 0, FORCE, 0},
@@ -116,7 +116,7 @@ static const ga__rule SOI2_RULES[] = {
     {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_GH, 0},
     {GA_BLOCK_PSI, V, GA__FROM_Q, 1, 0, 1, BETA_GAMMA, 0},
     {GA_BLOCK_X, V | L | XY, GA__FROM_D, 0, 0, 0, HH, 0},
-    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 1, BETA_H2, 0},
+    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 1, BETA_H3, 0},
     {GA_BLOCK_Y, V | L | XY, GA__FROM_D, 0, 0, 0, ONE, 0},
     {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 1, BETA_H2, 0},
     {GA_BLOCK_V, V, GA__FROM_M, 0, 1, 1, MASS, 0},
@@ -135,7 +135,7 @@ static const ga__rule SINGLE_RULES[] = {
     {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_GH, 0},
     {GA_BLOCK_PSI, V, GA__FROM_Q, 1, 0, 0, BETA_GAMMA, 0},
     {GA_BLOCK_X, V | L | XY, GA__FROM_D, 0, 0, 0, HH, 0},
-    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 0, BETA_H2, 0},
+    {GA_BLOCK_X, V, GA__FROM_Q, 1, 0, 0, BETA_H3, 0},
     {GA_BLOCK_Y, V | L | XY, GA__FROM_D, 0, 0, 0, ONE, 0},
     {GA_BLOCK_Y, V, GA__FROM_Q, 1, 0, 0, BETA_H2, 0},
 };
@@ -411,13 +411,13 @@ static ga_status prepare(ga_stepper *st)
   ga_status status = evaluate(st);
   if (status) return status;
   ga__prepare_tangent(st);
-  ga__assembly_input in = {
-      .source = {st->jacobian_D, st->jacobian_Q, st->jacobian_G, own(st)->M},
-      .scale = {1.0, 1.0 - s->alpha_m, f, f * bh2, 1.0 / (s->gamma * h), s->beta * h / s->gamma, h, bh2},
-      .diag_x = st->d1,
-      .T = st->T,
-      .TA = st->commutes ? st->TA : st->T,
-      .null = &st->red.null};
+  ga__assembly_input in = {.source = {st->jacobian_D, st->jacobian_Q, st->jacobian_G, own(st)->M},
+                           .scale = {1.0, 1.0 - s->alpha_m, f, f * bh2, 1.0 / (s->gamma * h),
+                                     s->beta * h / s->gamma, h, bh2, bh2 * h},
+                           .diag_x = st->d1,
+                           .T = st->T,
+                           .TA = st->commutes ? st->TA : st->T,
+                           .null = &st->red.null};
   ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
   const double rate = now->rate;
   status = ga__factor(st);

@@ -228,11 +228,55 @@ static void inner_unknowns_that_fail(void **state)
   }
 }
 
+/* ---- States ---- */
+
+/* A mass of 1 kg under the force of a state that follows its position: q'' = −400 x, x' = 30 (q − x). */
+static int follower_force(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = -400.0 * p->x[0];
+  return 0;
+}
+
+static int follower_state(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = 30.0 * (p->q[0] - p->x[0]);
+  return 0;
+}
+
+/* Linear equations take one iteration of Newton's method, and one that finds nothing left, by every method.
+ */
+static void states_in_the_matrix_of_every_method(void **state)
+{
+  static const ga_factor line = {GA_RN, 1, GA_LEFT};
+  const double q = 0.1, v = 0.0, x = 0.05, h = 0.02;
+  ga_method_info method;
+  (void)state;
+  for (int i = 0; ga_method_at(i, &method); i++) {
+    bench b = {rig_open_context(), NULL, NULL};
+    ga_system_def def = ga_system_defaults();
+    ga_stepper_opts o = ga_stepper_defaults();
+    ga_start_opts start = ga_start_defaults();
+    def.n_factors = 1, def.factors = &line, def.n_x = 1;
+    def.mass = slider_mass, def.force = follower_force, def.state = follower_state;
+    o.method = method.method, o.newton.reuse = GA_FRESH_ITERATION;
+    start.h = h;
+    assert_status(b.ctx, ga_system_create(b.ctx, &def, &b.sys), GA_OK);
+    assert_status(b.ctx, ga_stepper_create(b.ctx, b.sys, &o, &b.st), GA_OK);
+    assert_status(b.ctx, ga_stepper_start(b.st, &start, 0.0, &q, &v, &x, NULL, NULL, NULL), GA_OK);
+    const long before = ga_stepper_stats(b.st)->iterations;
+    for (int n = 0; n < 50; n++) assert_status(b.ctx, ga_stepper_step(b.st, h), GA_OK);
+    assert_true(ga_stepper_stats(b.st)->iterations - before <= 100);
+    bench_close(&b);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(diverging_iterations_are_given_up),
-                                     cmocka_unit_test(slow_iterations_do_not_hold_steps_for_good),
-                                     cmocka_unit_test(inner_unknowns_in_steps),
-                                     cmocka_unit_test(inner_unknowns_that_fail)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(diverging_iterations_are_given_up),
+      cmocka_unit_test(slow_iterations_do_not_hold_steps_for_good), cmocka_unit_test(inner_unknowns_in_steps),
+      cmocka_unit_test(inner_unknowns_that_fail), cmocka_unit_test(states_in_the_matrix_of_every_method)};
   return cmocka_run_group_tests_name("core: effort", tests, NULL, NULL);
 }

@@ -165,6 +165,12 @@ static ga_status finish(run *r)
   return GA_OK;
 }
 
+/* A step of a machine of several hundred velocities takes as long as hundreds of a small one's. */
+static int steps_of(const run *r)
+{
+  return ga_system_size(ga_machine_system(ga_model_machine(r->model)), GA_BLOCK_V) > 300 ? STEPS / 10 : STEPS;
+}
+
 static void *do_run(void *user)
 {
   run *r = user;
@@ -176,7 +182,7 @@ static void *do_run(void *user)
     ask(r);
     r->status = start_run(r);
     if (!r->status) r->status = look(r);
-    for (r->steps = 0; !r->status && r->steps < STEPS; r->steps++) {
+    for (r->steps = 0; !r->status && r->steps < steps_of(r); r->steps++) {
       r->status = ga_simulator_step(r->sim);
       if (!r->status) r->status = ga_meter_update(r->meter, ga_stepper_state(r->st));
       if (!r->status) r->status = look(r);
