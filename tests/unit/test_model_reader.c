@@ -1169,7 +1169,7 @@ static const complaint errors[] = {
     {"parameters: {L: 1 m}\nrepeat: {count: 1, from: 1, parts: {bodies: {'b{i}': {type: point, mass: "
      "L*i/i}}}}\n",
      3, 74, "WRONG_DIMENSION mass point/b1/mass 'L*i/i'"},
-    {"blocks: {b: {type: library, symbol: f}}\n", 2, 10, "KEY_MISSING block/b/library"},
+    {"blocks: {b: {type: library, symbol: f}}\n", 2, 37, "UNKNOWN_REFERENCE block/b 'f'"},
     {"blocks: {b: {type: library, library: x.so, symbol: f}}\n", 2, 38, "LIBRARY_NOT_ALLOWED block/b 'x.so'"},
     /* what only the builder sees */
     {HINGE "forces: {s: {type: spring, coordinate: j.angel}}\n", 4, 40,
