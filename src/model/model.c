@@ -95,8 +95,7 @@ static ga_status check_functions(ga_context *ctx, const ga_model_opts *o)
     return ga__refuse_missing(ctx, "model", "n_functions", o->n_functions, "functions");
   for (int i = 0; i < o->n_functions; i++)
     if (!o->functions[i].name || !o->functions[i].function)
-      return ga__refuse_missing(ctx, "model", "n_functions", o->n_functions,
-                                "name and function of functions");
+      return ga__refuse_missing(ctx, "model", "n_functions", o->n_functions, "the members of functions");
   return GA_OK;
 }
 

@@ -78,6 +78,7 @@ static void derivatives_are_right(void **state)
   for (int form = 0; form < 3; form++)
     for (int law = 0; law < N_LAWS; law++)
       for (int k = 0; k < 4; k++) {
+        if (rig_brief() && (form + law + k) % 4) continue;
         rig_random random = rig_seed(100 * form + 10 * law + k);
         bench r = {shop_open((ga_form)form, -G), NULL};
         ga_joint_def slide = ga_joint_defaults(), wheel = ga_joint_defaults();
