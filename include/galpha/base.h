@@ -211,6 +211,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_START_CONTRADICTS, "start values contradict each other or the joints")                         \
   X(GA_REASON_DRIVE_JUMPS, "a drive's position jumps")                                                       \
   X(GA_REASON_DRIVE_IMPACT, "a drive's velocity jumps")                                                      \
+  X(GA_REASON_DRIVE_SPEED_JUMPS, "the speed that a drive prescribes jumps")                                  \
+  X(GA_REASON_DRIVEN_TWICE, "two drives prescribe one coordinate")                                           \
   /* values */                                                                                               \
   X(GA_REASON_UNDEFINED, "an expression or function has no value")                                           \
   X(GA_REASON_OUTSIDE_TABLE, "an argument is outside a table")                                               \

@@ -241,16 +241,41 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
 } ga_joint_def;
 
-/* Prescribed motion: coordinate = function(t). Its position must be continuous, and also its velocity unless
- * accept_impact is set. Where its acceleration jumps, a step ends and the run restarts. Angles may make any
- * number of turns. When the machine is built, bodies whose velocities are 0 are given velocities that match
- * the drive's initial velocity; other velocities stay as given. */
+/* A number that may change: the sum of the members that are given. In expressions pi and e are numbers,
+ * unless a scalar body or block has that name. */
+typedef struct ga_input {      /* {0}: 0 */
+  double value;                /* constant part */
+  const ga_function *function; /* of time, borrowed; NULL: none */
+  const char *expression;      /* in t and signals: "pid", "2*motor.angle"; NULL: none */
+} ga_input;
+
+/* Prescribed motion of a coordinate ρ, by one of five laws:
+ *
+ *   function      ρ = function(t): a holonomic constraint. Its position must be continuous, and also its
+ *                 velocity unless accept_impact is set
+ *   speed         ρ' = speed(t): a nonholonomic constraint. The speed must be continuous
+ *   acceleration  ρ'' = acceleration, of time and signals; ρ and ρ' begin as the bodies have them
+ *   follow        ρ'' = (follow − ρ)/lag² − 2 ρ'/lag: the position of a signal, by a critically damped lag
+ *   follow_speed  ρ'' = (follow_speed − ρ')/lag: the speed of a signal, by a lag
+ *
+ * A signal has no derivatives that are known beforehand, which a constraint would need: therefore the lag.
+ * With the last three the drive has a coordinate of its own, s, that follows the law whatever the force is,
+ * and ρ = s; where the machine starts, or starts again, s keeps its speed. Where the acceleration jumps, a
+ * step ends and the run restarts. Angles may make any number of turns. When the machine is built, bodies
+ * whose velocities are 0 are given velocities that match the initial velocity of function or speed; other
+ * velocities stay as given. */
 typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   const char *name;
   const char *coordinate;      /* "hinge.angle", or a scalar body */
-  const ga_function *function; /* borrowed */
+  const ga_function *function; /* [m] or [rad] borrowed; NULL: none, as below */
   int accept_impact; /* 1: where the position has a corner, velocities jump, as in an impact without friction
-                        or loss of contact; its work is part of energy.input */
+                        or loss of contact; its work is part of energy.input. Only with function */
+  const ga_function *speed;                           /* [m/s] or [rad/s] borrowed */
+  ga_input acceleration;                              /* [m/s²] or [rad/s²] */
+  ga_input follow;                                    /* [m] or [rad] */
+  ga_input follow_speed;                              /* [m/s] or [rad/s] */
+  double lag;                                         /* [s] > 0 with follow and follow_speed */
+  int has_acceleration, has_follow, has_follow_speed; /* 1: given, needed only where the input is 0 */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame, of the ground or of another body: where they touch,
@@ -331,14 +356,6 @@ GA_API ga_status ga_machine_add_slider(ga_machine *m, const ga_slider_def *def);
 GA_API ga_status ga_machine_add_constraint(ga_machine *m, const ga_constraint_def *def);
 
 /* ---- Forces -------------------------------------------------------------------------------------------- */
-
-/* A number that may change: the sum of the members that are given. In expressions pi and e are numbers,
- * unless a scalar body or block has that name. */
-typedef struct ga_input {      /* {0}: 0 */
-  double value;                /* constant part */
-  const ga_function *function; /* of time, borrowed; NULL: none */
-  const char *expression;      /* in t and signals: "pid", "2*motor.angle"; NULL: none */
-} ga_input;
 
 /* A function of one argument that expressions of the machine may call: "2*characteristic(strut.length)", with
  * exact derivatives. Add it before the machine is built; it is borrowed as long as the machine lives. A
@@ -517,13 +534,14 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
 #define GA_MAGIC_LIST(X)                                                                                     \
   X(pcx1, 0)                                                                                                 \
   X(pdx1, 0)                                                                                                 \
-  X(pdx2, 0) X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0)         \
-      X(phx1, 0) X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0)     \
-          X(rhx1, 0) X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) \
-              X(pky1, 0) X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0)        \
-                  X(pvy3, 0) X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0)    \
-                      X(rhy1, 0) X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0)           \
-                          X(rvy6, 0) X(lmux, 1) X(lmuy, 1) X(lkx, 1) X(lky, 1)
+  X(pdx2, 0)                                                                                                 \
+  X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0)         \
+      X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0)     \
+          X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) \
+              X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0)        \
+                  X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0)    \
+                      X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0)           \
+                          X(lmux, 1) X(lmuy, 1) X(lkx, 1) X(lky, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;

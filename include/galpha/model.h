@@ -33,13 +33,24 @@ typedef struct ga_prescription {
   const char *function;   /* as in a model file: "0.5*sin(2*t)", "{type: motion, to: 1}"; SI units */
 } ga_prescription;
 
+/* A C function of the program that reads the model, for blocks {type: library, symbol: name} without
+ * `library`. The model gives its inputs, n_x, n_out and x0. */
+typedef struct ga_model_function {
+  const char *name;              /* needed until the model is read */
+  ga_block_fn function;          /* needed */
+  ga_block_jacobian_fn jacobian; /* NULL: differences */
+  void *user;                    /* handed to both; borrowed as long as the model lives */
+} ga_model_function;
+
 typedef struct ga_model_opts {      /* start from ga_model_defaults() */
   int n_set;                        /* overrides of parameters */
   const char *const *set;           /* [n_set] "name=value", value as in a file */
   int n_prescribe;                  /* prescribed motions, at most GA_MOST_PRESCRIBED */
   const ga_prescription *prescribe; /* [n_prescribe] */
-  int allow_library;                /* 1: shared libraries with user functions may be loaded */
-  long max_parts;                   /* parts that a model may have, repeats included; default 1000000 */
+  int n_functions;
+  const ga_model_function *functions; /* [n_functions] */
+  int allow_library;                  /* 1: shared libraries with user functions may be loaded */
+  long max_parts;                     /* parts that a model may have, repeats included; default 1000000 */
 } ga_model_opts;
 
 /* Which parameters of the generalized-α family, see ga_scheme. */

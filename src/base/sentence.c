@@ -331,6 +331,10 @@ static const ga__sentence SENTENCES[] = {
         {"at t = {t} its position has a corner, where the velocity jumps from {0} to {1}: an impact",
          ". Take a motion law with a continuous velocity (trapezoid, poly345), a table with interpolation: "
          "spline, or accept it with accept_impact: true"},
+    [GA_REASON_DRIVE_SPEED_JUMPS] = {"at t = {t} its speed jumps from {0} to {1}: an impact",
+                                     ". Use a speed that changes within some time, such as a ramp; or, where "
+                                     "an impact is meant, `function` with accept_impact: true"},
+    [GA_REASON_DRIVEN_TWICE] = {"drive '{other}' prescribes {name} too", "; remove one of the two drives"},
 
     /* values */
     [GA_REASON_UNDEFINED] = {"{{{field} }}{{'{name}' }}has no value: {detail}", NULL},

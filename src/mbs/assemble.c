@@ -12,6 +12,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
+#include "mbs/servo.h"
 #include "mbs/slider.h"
 #include "mbs/workspace.h"
 
@@ -76,6 +77,7 @@ static int begins_with_speed(const ga_machine *m, const ga__part *part)
   ga__prescribed drive;
   double target[2];
   ga_fault fault;
+  if (ga__servo_initial_speed(m, part, target)) return target[0] != 0.0;
   return ga__prescribed_by(part, &drive) &&
          !ga_function_eval(drive.function, m->opts.t_start, 1, target, &fault) && target[1] != 0.0;
 }

@@ -40,20 +40,21 @@ static int visit_sites(const ga__mbs_model *b, ga__visit_fn visit, void *user)
 /* ---- Drives ---- */
 
 /* Refuses a drive whose position jumps, or whose velocity jumps where impacts are not accepted. */
-static ga_status check_impact(const ga_machine *m, ga_context *ctx, int part, const ga_function *f,
+static ga_status check_impact(const ga_machine *m, ga_context *ctx, const ga__break_site *s,
                               const ga_break *at)
 {
-  const ga__part *p = &m->part[part];
+  const ga__part *p = &m->part[s->drive];
+  const ga_function *f = s->function;
   ga__prescribed drive = {.accept_impact = 0};
   double left[2] = {0, 0}, right[2] = {0, 0};
   const double t = 0.5 * (at->before + at->after);
   ga__prescribed_by(p, &drive);
-  if (at->order > 1 || (at->order == 1 && drive.accept_impact)) return GA_OK;
+  if (at->order > !s->is_speed || (at->order == 1 && drive.accept_impact)) return GA_OK;
   ga_function_eval(f, at->before, 1, left, NULL);
   ga_function_eval(f, at->after, 1, right, NULL);
   if (at->order == 0)
     return ga__refuse_part(
-        ctx, p, GA_ERR_INCONSISTENT, GA_REASON_DRIVE_JUMPS,
+        ctx, p, GA_ERR_INCONSISTENT, s->is_speed ? GA_REASON_DRIVE_SPEED_JUMPS : GA_REASON_DRIVE_JUMPS,
         (ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1}, GA__NUMBERS({left[0], NULL}, {right[0], NULL})});
   return ga__refuse_part(
       ctx, p, GA_ERR_INCONSISTENT, GA_REASON_DRIVE_IMPACT,
@@ -74,7 +75,7 @@ static int check_drive(void *user, const ga__break_site *s)
   for (double t = c->from; t < c->to && !c->status; t = isfinite(at.before) ? at.after : at.clear) {
     c->status = ga_function_next_break(s->function, t, c->to, &at);
     if (!c->status && isfinite(at.before) && at.before > c->from)
-      c->status = check_impact(c->m, c->m->ctx, s->drive, s->function, &at);
+      c->status = check_impact(c->m, c->m->ctx, s, &at);
     if (!c->status && !isfinite(at.before) && !(at.clear > t)) break;
   }
   return c->status != GA_OK;
@@ -158,8 +159,7 @@ static int search_site(void *user, const ga__break_site *s)
     if (at.clear < until) stop_search(out, s, &at);
     return 0;
   }
-  if (s->drive >= 0 && at.before > k->t &&
-      (k->status = check_impact(k->work->m, k->work->ctx, s->drive, s->function, &at)))
+  if (s->drive >= 0 && at.before > k->t && (k->status = check_impact(k->work->m, k->work->ctx, s, &at)))
     return 1;
   const int jumps = at.order <= s->restart_order;
   if (at.before > out->clear) { /* will be found when the search continues */

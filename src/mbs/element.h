@@ -100,6 +100,7 @@ typedef struct ga__break_site {
   const ga_expr *expr; /* its variable 0 is t */
   const ga_control_block *block;
   int drive;         /* part of the drive whose motion it is; −1: not of a drive */
+  int is_speed;      /* 1: the function is the speed of the drive, not its position */
   int restart_order; /* accelerations or outputs jump where a derivative up to this order does */
   const struct ga__time_signal *time_signal; /* variables of expr, or inputs of the block; NULL: only t */
 } ga__break_site;

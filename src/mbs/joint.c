@@ -3,6 +3,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/name.h"
+#include "mbs/servo.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -856,6 +857,11 @@ static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
   return status;
 }
 
+ga_status ga__row_add_term(ga_machine *m, ga__mbs_model *b, int row, int gauge, double c)
+{
+  return add_term(m, b, GA__AT(b->row, ga__row, row), gauge, c);
+}
+
 static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga__part *asking = &m->part[part];
@@ -864,7 +870,8 @@ static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
   ga__row *row;
   ga_status status = ga__resolve_coordinate(m, b, asking, "coordinate", d->coordinate, GA__VALUE, &gauge);
   if (status) return status;
-  if (!ga__element_add(m, b, part, &ga__drive_type, 0, 0)) return GA_ERR_MEMORY;
+  if (!d->function && b->stage != GA__STAGE_MACHINE) return ga__servo_assemble(m, b, part, gauge);
+  if (d->function && !ga__element_add(m, b, part, &ga__drive_type, 0, 0)) return GA_ERR_MEMORY;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
   if (!joint) return GA_ERR_MEMORY;
   *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
@@ -874,7 +881,7 @@ static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
   if (status) return status;
   row->target = d->function;
   row->wrap = GA__AT(b->gauge, ga__gauge, gauge)->kind == GA__ANGLE;
-  return GA_OK;
+  return d->function ? GA_OK : ga__servo_add(m, b, part, gauge, b->row.n - 1);
 }
 
 /* ---- Signals: coordinates; reaction of the joint on b, or force of a coupling ---- */
@@ -1036,7 +1043,7 @@ static int drive_prescribes(const ga__part *part, ga__prescribed *out)
 {
   const ga_drive_def *d = part->def;
   *out = (ga__prescribed){d->function, d->coordinate, d->accept_impact};
-  return 1;
+  return d->function != NULL;
 }
 
 const ga__element_type ga__joint_type = {
@@ -1055,7 +1062,7 @@ const ga__element_type ga__joint_type = {
 
 const ga__element_type ga__drive_type = {
     .rank = GA__RANK_DRIVE,
-    .create = {[GA__CREATE_COUPLINGS] = add_drive},
+    .create = {[GA__CREATE_COUPLINGS] = add_drive, [GA__CREATE_FORCES] = ga__servo_resolve},
     .powers = drive_powers,
     .work_term = drive_work,
     .prescribes = drive_prescribes,

@@ -54,5 +54,7 @@ ga_status ga__add_sum(ga_machine *m, ga__mbs_model *b, int part, int gauge_a, in
 /* Adds a row that holds one gauge at `constant`, and its rate at `rate`. */
 ga_status ga__hold_gauge(ga_machine *m, ga__mbs_model *b, int part, const char *label, int gauge,
                          double constant, double rate);
+/* Adds c times a gauge to the row that was added last. */
+ga_status ga__row_add_term(ga_machine *m, ga__mbs_model *b, int row, int gauge, double c);
 
 #endif

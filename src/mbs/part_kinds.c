@@ -5,6 +5,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
+#include "mbs/servo.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -398,11 +399,26 @@ static const ga__field drive_fields[] = {
     NAME,
     {ONE(coordinate), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = COORDINATE,
      .about = COORDINATE},
-    {ONE(function), .rule = GA__RULE_FUNCTION_NEEDED, .unit = "m", .unit_other = "rad",
+    {ONE(function), .rule = GA__RULE_FUNCTION, .unit = "m", .unit_other = "rad",
      .about =
          "value of the coordinate over time; its velocity must be continuous, its acceleration should be"},
     {ONE(accept_impact), .rule = GA__RULE_FLAG,
      .about = "allow a corner of the function: velocities then jump, as in an impact"},
+    {ONE(speed), .rule = GA__RULE_FUNCTION, .unit = "m/s", .unit_other = "rad/s",
+     .about = "instead of function: rate of the coordinate over time, continuous"},
+    {ONE(acceleration), .rule = GA__RULE_INPUT, .unit = "m/s^2", .unit_other = "rad/s^2",
+     .given = GA__AT_INT(ga_drive_def, has_acceleration),
+     .about = "instead of function: second derivative of the coordinate, which begins with the position and "
+              "rate that bodies have"},
+    {ONE(follow), .rule = GA__RULE_INPUT, .unit = "m", .unit_other = "rad",
+     .given = GA__AT_INT(ga_drive_def, has_follow),
+     .about =
+         "instead of function: a signal that the coordinate follows with the critically damped lag `lag`"},
+    {ONE(follow_speed), .rule = GA__RULE_INPUT, .unit = "m/s", .unit_other = "rad/s",
+     .given = GA__AT_INT(ga_drive_def, has_follow_speed),
+     .about = "instead of function: a signal that the rate of the coordinate follows with the lag `lag`"},
+    {ONE(lag), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
+     .about = "time constant, > 0; with follow and follow_speed"},
 };
 #undef DEF
 
@@ -885,10 +901,6 @@ static ga_status check_field(const part_checked *c, const ga__field *f, void *de
     for (int i = 0; i < f->count && !status; i++)
       status = check_input(c, f->name, i, f->count, (ga_input *)(void *)at + i);
     return status;
-  case GA__RULE_FUNCTION_NEEDED:
-    if (*(const ga_function **)(void *)at) return GA_OK;
-    return refuse(c, GA_REASON_FIELD_MISSING,
-                  (ga__facts){.field = f->name, .detail = "missing", .expected = "one of galpha/expr.h"});
   default:
     return GA_OK;
   }
@@ -1070,6 +1082,40 @@ static ga_status check_joint(const part_checked *c, const void *def)
                     (ga__facts){.field = f->name, .expected = joint_names[d->kind]});
   }
   return check_two(c, "a", d->a, "b", d->b);
+}
+
+/* Exactly one law, and what belongs to it. */
+static ga_status check_drive(const part_checked *c, const void *def)
+{
+  const ga_drive_def *d = def;
+  const char *first = NULL;
+  ga_drive_def rest = *d;
+  if (d->function) first = ga__servo_field(GA__SERVO_NONE);
+  for (ga__servo_law law; (law = ga__servo_law_of(&rest)) != GA__SERVO_NONE;) {
+    if (first)
+      return refuse(c, GA_REASON_BOTH_GIVEN, (ga__facts){.name = first, .other = ga__servo_field(law)});
+    first = ga__servo_field(law);
+    if (law == GA__SERVO_SPEED) rest.speed = NULL;
+    if (law == GA__SERVO_ACCELERATION) rest.acceleration = (ga_input){.value = 0}, rest.has_acceleration = 0;
+    if (law == GA__SERVO_FOLLOW) rest.follow = (ga_input){.value = 0}, rest.has_follow = 0;
+    if (law == GA__SERVO_FOLLOW_SPEED) rest.follow_speed = (ga_input){.value = 0}, rest.has_follow_speed = 0;
+  }
+  if (!first)
+    return refuse(c, GA_REASON_FIELD_MISSING,
+                  (ga__facts){.field = "function",
+                              .detail = "missing",
+                              .expected = "it, or speed, acceleration, follow or follow_speed"});
+  const int follows = ga__servo_law_of(d) >= GA__SERVO_FOLLOW;
+  if (follows && !(d->lag > 0))
+    return refuse_number(
+        c, "lag", d->lag, "s",
+        "> 0: a signal has no derivatives that are known beforehand, so that the drive follows "
+        "it with this time constant");
+  if (!follows && d->lag != 0)
+    return refuse_number(c, "lag", d->lag, "s", "0 without follow or follow_speed");
+  if (d->accept_impact && !d->function)
+    return refuse(c, GA_REASON_BOTH_GIVEN, (ga__facts){.name = "accept_impact", .other = first});
+  return GA_OK;
 }
 
 static ga_status check_rolling(const part_checked *c, const void *def)
@@ -1440,6 +1486,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_SCALAR] = check_scalar,
     [GA__PART_BEAM] = check_beam,
     [GA__PART_JOINT] = check_joint,
+    [GA__PART_DRIVE] = check_drive,
     [GA__PART_CABLE] = check_cable,
     [GA__PART_ROLLING] = check_rolling,
     [GA__PART_MODAL] = check_modal,
@@ -1569,12 +1616,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                         .element = &ga__drive_type,
                         .section = "drives",
                         .about = "prescribed motion of a coordinate"},
-    [GA__PART_ROLLING] = {.text = "rolling",
-                          KIND(rolling),
-                          .element = &ga__rolling_type,
-                          .section = "rollings",
-                          .about = "rolling without slipping on the plane z = 0 of a frame, which may be on a body "
-                                   "that moves"},
+    [GA__PART_ROLLING] =
+        {.text = "rolling",
+         KIND(rolling),
+         .element = &ga__rolling_type,
+         .section = "rollings",
+         .about = "rolling without slipping on the plane z = 0 of a frame, which may be on a body "
+                  "that moves"},
     [GA__PART_SLIDER] = {.text = "slider",
                          KIND(slider),
                          .element = &ga__slider_type,

@@ -3,6 +3,8 @@
 #include "model/inputs.h"
 #include "model/sections.h"
 
+#include "mbs/name.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -266,11 +268,13 @@ static const ga__field table2d_fields[] = {
 #define OPTS library_opts
 static const ga__field library_fields[] = {
     {ONE(library), .rule = GA__RULE_TEXT,
-     .about = "path of the shared library, relative to the model's folder; required"},
+     .about =
+         "path of the shared library, relative to the model's folder; default: the function is one that the "
+         "program in C which reads the model gives it"},
     {ONE(symbol), .rule = GA__RULE_TEXT,
      .about = "name of the function (ga_block_fn of galpha/control.h); required"},
     {ONE(jacobian), .rule = GA__RULE_TEXT,
-     .about = "name of its Jacobian (ga_block_jacobian_fn); default: finite differences"},
+     .about = "name of its Jacobian (ga_block_jacobian_fn) in the library; default: finite differences"},
     {.name = "n_x",
      .offset = offsetof(OPTS, user.n_x),
      .count = 1,
@@ -481,18 +485,54 @@ static ga_status find_symbol(const block_read *b, void *handle, const char *key,
   return GA_OK;
 }
 
-static ga_status create_library(const block_read *b, ga_control_block **out)
+static const char *function_name(const void *opts, int i)
 {
-  library_opts *opts = &b->opts->library;
+  return ((const ga_model_opts *)opts)->functions[i].name;
+}
+
+/* A function of the program; the message lists what there is. */
+static ga_status find_function(const block_read *b, library_opts *opts)
+{
+  const ga_model_opts *o = b->reader->r->opts;
+  char all[GA_ERROR_NAME] = "", nearest[GA_TEXT_PIECE];
+  ga__writer w = {all, sizeof all, 0};
+  for (int i = 0; i < o->n_functions; i++) {
+    const ga_model_function *f = &o->functions[i];
+    ga__write(&w, "%s%s", i ? ", " : "the program has ", f->name);
+    if (strcmp(f->name, opts->symbol) != 0) continue;
+    opts->user.function = f->function;
+    opts->user.jacobian = f->jacobian;
+    opts->user.user = f->user;
+    return GA_OK;
+  }
+  ga__name_nearest(nearest, opts->symbol, (int)strlen(opts->symbol), function_name, o, o->n_functions);
+  return report(b, ga__map_get(b->map, "symbol")->at, GA_REASON_UNKNOWN_REFERENCE,
+                &(ga__facts){.other = "function",
+                             .name = opts->symbol,
+                             .detail = o->n_functions ? all
+                                                      : "the program that reads the model has none; one of a "
+                                                        "shared library needs the key library",
+                             .nearest = nearest});
+}
+
+static ga_status load_function(const block_read *b, library_opts *opts)
+{
   void *handle = NULL;
-  const ga__tree *library = ga__map_get(b->map, "library");
-  if (!opts->library || !opts->symbol)
-    return report(b, b->map->key_at, GA_REASON_KEY_MISSING,
-                  &(ga__facts){.field = opts->library ? "symbol" : "library"});
-  ga_status status = open_library(b, library, opts->library, &handle);
+  ga_status status = open_library(b, ga__map_get(b->map, "library"), opts->library, &handle);
   if (!status) status = find_symbol(b, handle, "symbol", opts->symbol, &opts->user.function);
   if (!status && opts->jacobian)
     status = find_symbol(b, handle, "jacobian", opts->jacobian, &opts->user.jacobian);
+  return status;
+}
+
+static ga_status create_library(const block_read *b, ga_control_block **out)
+{
+  library_opts *opts = &b->opts->library;
+  if (!opts->symbol) return report(b, b->map->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.field = "symbol"});
+  if (!opts->library && opts->jacobian)
+    return report(b, ga__map_get(b->map, "jacobian")->at, GA_REASON_KEY_MISSING,
+                  &(ga__facts){.field = "library"});
+  const ga_status status = opts->library ? load_function(b, opts) : find_function(b, opts);
   if (status) return status;
   opts->user.name = opts->symbol;
   opts->user.names.in = b->given->name;
@@ -545,17 +585,19 @@ int ga__block_group(int i, ga__group *group)
 {
   if (i < 0 || i >= N_TYPES) return 0;
   const block_kind *k = &BLOCKS[i];
-  *group =
-      (ga__group){.section = "blocks",
-                  .type = type_name(i),
-                  .about = i == GA_KIND_USER ? "a C function from a shared library; only with --allow-library"
-                                             : ga_block_kind_about((ga_block_kind)i),
-                  .n = k->n_fields,
-                  .fields = k->fields,
-                  .n_extra = k->n_extra,
-                  .extra = k->extra,
-                  .defaults = k->defaults,
-                  .size = sizeof(any_opts)};
+  *group = (ga__group){
+      .section = "blocks",
+      .type = type_name(i),
+      .about = i == GA_KIND_USER
+                   ? "a C function: from a shared library, only with --allow-library; or of the program "
+                     "in C that reads the model (ga_model_opts)"
+                   : ga_block_kind_about((ga_block_kind)i),
+      .n = k->n_fields,
+      .fields = k->fields,
+      .n_extra = k->n_extra,
+      .extra = k->extra,
+      .defaults = k->defaults,
+      .size = sizeof(any_opts)};
   return 1;
 }
 

@@ -384,9 +384,7 @@ static const char *describe_missing(ga__reader *reader, const ga__field *f, cons
 {
   const char *unit = owner->other && f->unit_other ? f->unit_other : f->unit;
   ga_dimension dimension;
-  if (f->rule == GA__RULE_FUNCTION_NEEDED && !f->unit) return "a function, such as 0.5*t";
-  if (f->rule == GA__RULE_FUNCTION_NEEDED && !owner->other)
-    return "a length (m), or an angle (rad) of a coordinate that turns, as a function of time, such as 0.5*t";
+  if (f->rule == GA__RULE_FUNCTION_NEEDED) return "a function, such as 0.5*t";
   if (f->rule == GA__RULE_CHOICE) {
     snprintf(text, GA_ERROR_NAME, "one such as %s", f->choices[0]);
     return text;
@@ -395,8 +393,6 @@ static const char *describe_missing(ga__reader *reader, const ga__field *f, cons
   if (!unit || strcmp(unit, "1") == 0 || ga_unit_parse(reader->r->ctx, unit, NULL, &dimension, NULL))
     return NULL;
   ga_dimension_text(text, 2 * GA_TEXT_PIECE, &dimension);
-  if (f->rule == GA__RULE_FUNCTION_NEEDED)
-    snprintf(text + strlen(text), GA_ERROR_NAME - strlen(text), " as a function of time, such as 0.5*t");
   return text;
 }
 

@@ -97,7 +97,7 @@ static const ga__hint hints[] = {
      "end_time stop_time",
      "simulation", "It stands in the section simulation, as in simulation: {t_end: 5}", 1},
     {"outputs output results requests record plot", "simulation", "Signals are chosen by its key record", 0},
-    {"speed velocity rate omega rpm", "function", "A constant speed: function: 60[rpm]*t", 0},
+    {"velocity rate omega rpm", "speed", NULL, 0},
     /* names in expressions */
     {"time now", "t", NULL, 0},
     /* types of joints, bodies, forces, functions, blocks */

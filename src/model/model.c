@@ -88,11 +88,23 @@ static ga_status check_prescriptions(ga_context *ctx, const ga_model_opts *o)
   return GA_OK;
 }
 
+static ga_status check_functions(ga_context *ctx, const ga_model_opts *o)
+{
+  if (o->n_functions < 0) return ga__refuse_number(ctx, "model", "n_functions", o->n_functions, ">= 0");
+  if (o->n_functions > 0 && !o->functions)
+    return ga__refuse_missing(ctx, "model", "n_functions", o->n_functions, "functions");
+  for (int i = 0; i < o->n_functions; i++)
+    if (!o->functions[i].name || !o->functions[i].function)
+      return ga__refuse_missing(ctx, "model", "n_functions", o->n_functions, "the members of functions");
+  return GA_OK;
+}
+
 static ga_status read_model(ga_context *ctx, const char *path, const char *name, const char *text,
                             size_t length, const ga_model_opts *opts, ga_model **out)
 {
   const ga_model_opts used = opts ? *opts : ga_model_defaults();
-  const ga_status given = check_prescriptions(ctx, &used);
+  ga_status given = check_prescriptions(ctx, &used);
+  if (!given) given = check_functions(ctx, &used);
   if (given) return given;
   ga_model *model = ga__alloc(ctx, 1, sizeof *model);
   if (!model) return ga__no_memory(ctx, "a model");

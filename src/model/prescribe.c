@@ -114,6 +114,20 @@ static ga__tree *read_function(ga__reading *r, ga__document *d, int i)
   return tree;
 }
 
+/* What a drive has besides a function of its position. */
+static void drop_other_laws(ga__tree *drive)
+{
+  static const char *const law[] = {"speed", "acceleration", "follow", "follow_speed", "lag"};
+  int n = 0;
+  for (int i = 0; i < drive->n; i++) {
+    int other = 0;
+    for (size_t k = 0; k < sizeof law / sizeof *law; k++)
+      other |= drive->child[i]->key && strcmp(drive->child[i]->key, law[k]) == 0;
+    if (!other) drive->child[n++] = drive->child[i];
+  }
+  drive->n = n;
+}
+
 void ga__prescribe_drives(ga__reading *r, ga__document *d)
 {
   const int n = r->opts->n_prescribe;
@@ -128,6 +142,7 @@ void ga__prescribe_drives(ga__reading *r, ga__document *d)
     for (int k = 0; drives && k < drives->n && !there; k++)
       if (acts_on(drives->child[k], r->opts->prescribe[i].coordinate)) there = drives->child[k];
     if (there) {
+      drop_other_laws(there);
       put_entry(r, there, function);
       r->prescribed[i].drive = there->key;
     } else {

@@ -109,6 +109,10 @@ case("accept it with accept_impact: true", ": an impact. Take", DRIVE, "",
      ([("'abs(t - 0.5)'", "{type: motion, law: poly345, from: 0.5, to: 1, t_start: 0.1, duration: 0.8}"), (", velocity: -1", "")], "", {"m": (1, 1e-9)}))
 case("Use a motion law that takes some time", "which no motion can", model(SCALAR + "drives: {d: {coordinate: m, function: 'if(t < 0.5, 0, 1)'}}"), "",
      ([("'if(t < 0.5, 0, 1)'", "{type: motion, law: poly345, from: 0, to: 1, t_start: 0.2, duration: 0.6}")], "", {"m": (1, 1e-9)}))
+case("; or, where an impact is meant, `function` with accept_impact: true", "its speed jumps", model(SCALAR + "drives: {d: {coordinate: m, speed: 'if(t < 0.5, 0, 1)'}}"), "",
+     ([("'if(t < 0.5, 0, 1)'", "'min(max((t - 0.4)/0.2, 0), 1)'")], "", {"m": (0.5, 1e-6)}), ([("speed: 'if(t < 0.5, 0, 1)'", "function: 'max(t - 0.5, 0)', accept_impact: true")], "", {"m": (0.5, 1e-9)}))
+case("; remove one of the two drives", "prescribes m too", model(SCALAR + "drives: {d: {coordinate: m, acceleration: 2}, e: {coordinate: m, acceleration: 2}}"), "",
+     ([(", e: {coordinate: m, acceleration: 2}", "")], "", {"m": (1, 1e-6)}))
 # Geometry
 case("move one of them, or take a bushing", "coincide at the start", model("bodies: {p: {type: point, mass: 1}}\nforces: {s: {type: spring, a: ground, b: p, stiffness: 1}}"), "",
      ([("mass: 1}", "mass: 1, position: [1, 0, 0]}")], "", {"p.x": (1, 1e-6)}), ([("spring, a: ground, b: p, stiffness: 1", "bushing, a: ground, b: p, stiffness: [1, 1, 1, 0, 0, 0]")], "", {"p.x": (0, 1e-6)}))

@@ -1026,7 +1026,7 @@ static const advice ADVICE[] = {
     {"its definition is NULL; give one that begins with the kind's defaults", no_definition, 1},
     {"has this name already; give another", name_twice, 1},
     {"another has this name already; give another", function_twice, 1},
-    {"; give one of galpha/expr.h", drive_without_function, 1},
+    {"; give it, or speed, acceleration, follow or follow_speed", drive_without_function, 1},
     {"add functions before ga_machine_build()", function_late, 1},
     {"add parts before ga_machine_build()", part_late, 1},
     {"block is NULL; give one of galpha/control.h", no_block, 1},

@@ -391,7 +391,7 @@ static void couplings_by_c(ga_machine *m, const ga_function *ramp)
   ADD(m, joint, &g);
   ADD(m, joint, &r);
   ADD(m, joint, &hold);
-  const ga_drive_def motor = {"motor", "d", ramp, 0};
+  const ga_drive_def motor = {.name = "motor", .coordinate = "d", .function = ramp};
   const ga_rolling_def roll = {"roll", GA_ROLLING_DISK, "wheel", "ground", 0.5},
                        bowl = {"bowl", GA_ROLLING_SPHERE, "ball", "ground", 0.2},
                        edge = {"edge", GA_ROLLING_KNIFE, "skate", "ground", 0};
@@ -1037,8 +1037,8 @@ static const complaint errors[] = {
      "WRONG_FORM drive/d/function 'a list'"},
     {HINGE "drives: {d: {coordinate: j.angle, function: arm.x}}\n", 4, 45,
      "UNKNOWN_REFERENCE drive/d/function 'arm.x'"},
-    {HINGE "drives: {d: {coordinate: j.angle}}\n", 4, 10, "KEY_MISSING drive/d/function"},
-    {HINGE "drives: {d: {coordinate: j.angel}}\n", 4, 10, "KEY_MISSING drive/d/function"},
+    {HINGE "drives: {d: {coordinate: j.angle}}\n", 4, 10, "FIELD_MISSING drive/d/function"},
+    {HINGE "drives: {d: {coordinate: j.angel}}\n", 4, 10, "FIELD_MISSING drive/d/function"},
     {ARM "t_end: 3\n", 3, 1, "FOREIGN_WORD the model 't_end'"},
     {ARM "joints: {j: {type: revolute, a: ground}}\n", 3, 10, "KEY_MISSING joint/j/b"},
     {ARM "joints: {j: {type: revolute, a: arm, b: arm}}\n", 3, 33, "BOTH_THE_SAME joint/j/a 'arm'"},
@@ -1051,7 +1051,7 @@ static const complaint errors[] = {
     {ARM "joints: {j: {type: gear, a: arm, b: ground}}\n", 3, 10, "KEY_MISSING joint/j/ratio"},
     {ARM "joints: {j: {type: rack_and_pinion, a: arm, b: ground}}\n", 3, 10, "KEY_MISSING joint/j/ratio"},
     {ARM "joints: {j: {type: gear, a: arm, b: ground, ratio: 0}}\n", 3, 52, "OUT_OF_RANGE joint/j/ratio =0"},
-    {HINGE "drives: {d: {coordinate: j.angle}}\n", 4, 10, "KEY_MISSING drive/d/function"},
+    {HINGE "drives: {d: {coordinate: j.angle}}\n", 4, 10, "FIELD_MISSING drive/d/function"},
     {HINGE "drives: {d: {coordinate: j.angle, function: 3 m}}\n", 4, 47,
      "WRONG_DIMENSION drive/d/function 'm'"},
     {HINGE "drives: {d: {coordinate: j.angle, function: rmap}}\nfunctions: {ramp: {type: motion}}\n", 4, 45,
@@ -1169,7 +1169,7 @@ static const complaint errors[] = {
     {"parameters: {L: 1 m}\nrepeat: {count: 1, from: 1, parts: {bodies: {'b{i}': {type: point, mass: "
      "L*i/i}}}}\n",
      3, 74, "WRONG_DIMENSION mass point/b1/mass 'L*i/i'"},
-    {"blocks: {b: {type: library, symbol: f}}\n", 2, 10, "KEY_MISSING block/b/library"},
+    {"blocks: {b: {type: library, symbol: f}}\n", 2, 37, "UNKNOWN_REFERENCE block/b 'f'"},
     {"blocks: {b: {type: library, library: x.so, symbol: f}}\n", 2, 38, "LIBRARY_NOT_ALLOWED block/b 'x.so'"},
     /* what only the builder sees */
     {HINGE "forces: {s: {type: spring, coordinate: j.angel}}\n", 4, 40,
