@@ -25,10 +25,13 @@
  * shortest: relations N (null_space.c) leave λ free by R⁻¹ N c, and Nᵀ R λ = 0 takes that away. */
 #include "core/pencil.h"
 #include "core/arrays.h"
+#include "core/assembly.h"
 #include "core/null_space.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { ORDER_LEAST = 2000 }; /* unknowns from which on their order is that of bodies */
 
 static const ga__part_of_z PART[GA_N_BY] = {GA__Z_V,   GA__Z_V, GA__Z_Q, GA__Z_LAMBDA,
                                             GA__Z_PSI, GA__Z_X, GA__Z_Y};
@@ -289,6 +292,13 @@ static ga_status create_sum(ga__pencil *c)
   return status;
 }
 
+/* Whether unknowns are eliminated in the order of bodies, which is faster where there are many: unknowns must
+ * be those of the system. KLU, for all others, detects near-singular matrices best. */
+static int is_ordered(const ga__pencil *c)
+{
+  return c->squared && c->redundant == 0 && c->n >= ORDER_LEAST && c->n == c->sys->n && c->sys->cluster;
+}
+
 static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *found, const ga_point *p)
 {
   const size_t room = count_entries(c, ev, found), n_ad = (size_t)ga_group_blocks_length(c->sys->group);
@@ -304,6 +314,7 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
     put_equations(c, ev, &A, &E, left_out);
     put_hidden(c, ev, &A, left_out);
     put_relations(c, found, &A);
+    for (int i = c->n_state; is_ordered(c) && i < c->n; i++) put(&A, i, i, 0.0); /* as the order needs it */
     status = create_matrix(c->ctx, c->n, &A, &c->A);
   }
   if (!status) status = create_matrix(c->ctx, c->n, &E, &c->E);
@@ -361,6 +372,12 @@ ga_status ga__count_redundant(ga_context *ctx, const ga_system *sys, const ga_ev
 
 /* ---- Creation ---- */
 
+static ga_status create_factors(ga__pencil *c)
+{
+  return is_ordered(c) ? ga__lu_create_ordered_by_bodies(c->sys, NULL, c->W, GA_LU_AUTO, 1, 0, &c->lu)
+                       : ga_lu_create(c->ctx, c->W, GA_LU_AUTO, &c->lu);
+}
+
 static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p)
 {
   relations found = {0};
@@ -375,7 +392,7 @@ static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p
   }
   ga__null_destroy(c->ctx, &found.positions);
   ga__null_destroy(c->ctx, &found.all);
-  if (!status) status = ga_lu_create(c->ctx, c->W, GA_LU_AUTO, &c->lu);
+  if (!status) status = create_factors(c);
   const size_t n = (size_t)c->n;
   const ga__array need[] = {
       {&c->b, n}, {&c->r, n}, {&c->product, n}, {&c->row_factor, n}, {&c->col_factor, n}};
@@ -500,7 +517,8 @@ static ga_status solve_scaled(ga__pencil *c, double *x)
   return status;
 }
 
-/* With one step of iterative refinement. */
+/* With one step of iterative refinement. Its residual is that of A and E, not of the difference W of both:
+ * where τ0 E is small against A, rounding of W is an error of τ0 that is the same for all equal elements. */
 ga_status ga__pencil_solve_for(ga__pencil *c, double *z, const double *b)
 {
   memcpy(z, b, (size_t)c->n * sizeof *z);
