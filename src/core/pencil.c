@@ -270,6 +270,24 @@ static int list_pairs(const ga_sparse *A, int *row, int *col)
   return A->nnz;
 }
 
+/* Removes zeros, of which matrices of machines at rest have many: products read less. place: of the entries.
+ */
+static void drop_zeros(ga_sparse *A, int *place)
+{
+  int *start = (int *)A->col_start, *row = (int *)A->row, n = 0;
+  for (int c = 0, from = 0; c < A->cols; c++) {
+    const int end = start[c + 1];
+    for (; from < end; from++)
+      if (A->value[from] != 0.0) {
+        A->value[n] = A->value[from];
+        row[n] = row[from];
+        place[n++] = place[from];
+      }
+    start[c + 1] = n;
+  }
+  A->nnz = n;
+}
+
 /* The pattern of A − τ0 E. */
 static ga_status create_sum(ga__pencil *c)
 {
@@ -287,6 +305,8 @@ static ga_status create_sum(ga__pencil *c)
   if (!status) {
     memcpy(c->a_place, all.place, (size_t)c->A->nnz * sizeof(int));
     memcpy(c->e_place, all.place + c->A->nnz, (size_t)c->E->nnz * sizeof(int));
+    drop_zeros(c->A, c->a_place);
+    drop_zeros(c->E, c->e_place);
   }
   entries_destroy(c->ctx, &all);
   return status;
