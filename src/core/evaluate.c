@@ -47,6 +47,7 @@ struct ga_evaluation {
   ga_sparse *J;      /* combined; NULL: not wanted */
   int *diagonal;     /* [n_x] places of the diagonal of X in J */
   int known;         /* 1: the parts have been evaluated */
+  int borrows;       /* 1: patterns and plans of the parts belong to another evaluation */
 };
 
 /* ---- The plan ---- */
@@ -172,16 +173,37 @@ static ga_status plan_parts(ga_evaluation *ev)
   return status;
 }
 
-static ga_status build(ga_evaluation *ev, int combined)
+static ga_status take_arrays(ga_evaluation *ev)
 {
   const size_t entries = (size_t)ev->sys->n_entries;
-  ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
+  const ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
   if (status) return status;
   const ga__array need[] = {
       {&ev->D, entries}, {&ev->Q, entries}, {&ev->G, entries}, {&ev->force, (size_t)ev->sys->nv}};
-  status = ga__arrays_create(ev->ctx, GA__ARRAYS(need), "an evaluation", &ev->block, NULL);
+  return ga__arrays_create(ev->ctx, GA__ARRAYS(need), "an evaluation", &ev->block, NULL);
+}
+
+static ga_status build(ga_evaluation *ev, int combined)
+{
+  ga_status status = take_arrays(ev);
   if (!status) status = plan_parts(ev);
   return status || !combined ? status : plan_combined(ev);
+}
+
+/* The part with the pattern and the plan of another, and values of its own. */
+static ga_status borrow_part(ga_context *ctx, const part *from, part *to)
+{
+  ga_sparse *A = ga__alloc(ctx, 1, sizeof *A);
+  double *value = ga__alloc(ctx, (size_t)from->A->nnz, sizeof *value);
+  if (!A || !value) {
+    ga__free(ctx, A);
+    ga__free(ctx, value);
+    return ga__no_memory(ctx, "an evaluation");
+  }
+  *A = *from->A;
+  A->value = value;
+  *to = (part){.A = A, .n = from->n, .entry = from->entry, .place = from->place};
+  return GA_OK;
 }
 
 ga_status ga_evaluation_create(ga_context *ctx, const ga_system *sys, ga_evaluation **out)
@@ -207,19 +229,45 @@ ga_status ga__evaluation_create(ga_context *ctx, const ga_system *sys, int combi
   return status;
 }
 
+ga_status ga__evaluation_create_like(const ga_evaluation *like, ga_evaluation **out)
+{
+  *out = NULL;
+  ga_evaluation *ev = ga__alloc(like->ctx, 1, sizeof *ev);
+  if (!ev) return ga__no_memory(like->ctx, "an evaluation");
+  ev->ctx = like->ctx;
+  ev->borrows = 1;
+  ga_status status = ga__system_open(ev->ctx, like->sys, &ev->sys);
+  if (!status) status = take_arrays(ev);
+  for (int r = 0; r < N_ROWS; r++)
+    for (int b = 0; !status && b < GA_N_BY; b++)
+      status = borrow_part(ev->ctx, &like->part[r][b], &ev->part[r][b]);
+  if (status)
+    ga_evaluation_destroy(&ev);
+  else
+    *out = ev;
+  return status;
+}
+
+static void release_part(const ga_evaluation *ev, part *m)
+{
+  if (ev->borrows) {
+    if (m->A) ga__free(ev->ctx, m->A->value);
+    ga__free(ev->ctx, m->A);
+    return;
+  }
+  ga__free(ev->ctx, m->entry);
+  ga__free(ev->ctx, m->place);
+  ga__free(ev->ctx, m->into);
+  ga_sparse_destroy(ev->ctx, &m->A);
+}
+
 void ga_evaluation_destroy(ga_evaluation **ev)
 {
   if (!ev || !*ev) return;
   ga_evaluation *e = *ev;
   ga_context *ctx = e->ctx;
   for (int r = 0; r < N_ROWS; r++)
-    for (int b = 0; b < GA_N_BY; b++) {
-      part *m = &e->part[r][b];
-      ga__free(ctx, m->entry);
-      ga__free(ctx, m->place);
-      ga__free(ctx, m->into);
-      ga_sparse_destroy(ctx, &m->A);
-    }
+    for (int b = 0; b < GA_N_BY; b++) release_part(e, &e->part[r][b]);
   ga__deriv_destroy(&e->deriv);
   ga_sparse_destroy(ctx, &e->J);
   ga__free(ctx, e->diagonal);

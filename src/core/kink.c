@@ -31,7 +31,8 @@ static const double distance[4] = {1.0, -1.0, RATIO, -RATIO};
 
 /* ---- Memory ---- */
 
-ga_status ga__kink_create(ga_context *ctx, const ga_system *sys, int all_outputs, ga__kink_test *k)
+ga_status ga__kink_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *like, int all_outputs,
+                          ga__kink_test *k)
 {
   const size_t nv = (size_t)sys->nv, most = (size_t)(sys->nv > sys->n ? sys->nv : sys->n),
                n_sides = (size_t)sys->def.n_sides, n_r = (size_t)(sys->n + sys->size[GA_BLOCK_LAMBDA]);
@@ -51,7 +52,7 @@ ga_status ga__kink_create(ga_context *ctx, const ga_system *sys, int all_outputs
                             {&k->d[GA_BY_X], (size_t)sys->size[GA_BLOCK_X]},
                             {&k->d[GA_BY_Y], (size_t)sys->size[GA_BLOCK_Y]}};
   ga_status status = ga__system_open(ctx, sys, &k->sys);
-  for (int i = 0; !status && i < 4; i++) status = ga__evaluation_create(ctx, sys, 0, &k->at[i]);
+  for (int i = 0; !status && i < 4; i++) status = ga__evaluation_create_like(like, &k->at[i]);
   if (!status) status = ga__arrays_create(ctx, GA__ARRAYS(need), "the check for kinks", &k->block, NULL);
   if (!status) {
     k->side[0] = ga__alloc(ctx, 2 * n_sides + (size_t)sys->size[GA_BLOCK_Y], sizeof *k->side[0]);

@@ -18,6 +18,7 @@
 #include "core/sample.h"
 #include "core/arrays.h"
 #include "core/derivative.h"
+#include "core/evaluate.h"
 #include "core/kink.h"
 #include "core/linearise.h"
 #include "core/steady.h"
@@ -134,8 +135,8 @@ static ga_status build(ga_linearisation *l)
 {
   const ga_system *sys = l->sys;
   ga_status status = ga_evaluation_create(l->ctx, sys, &l->ev);
-  if (!status) status = ga_evaluation_create(l->ctx, sys, &l->later);
-  if (!status) status = ga__kink_create(l->ctx, sys, 1, &l->kink);
+  if (!status) status = ga__evaluation_create_like(l->ev, &l->later);
+  if (!status) status = ga__kink_create(l->ctx, sys, l->ev, 1, &l->kink);
   if (!status) status = ga__svd_create(l->ctx, sys->size[GA_BLOCK_LAMBDA], sys->nv, &l->B);
   if (!status) status = ga__svd_create(l->ctx, l->m, sys->nv, &l->J);
   if (!status) status = ga__svd_create(l->ctx, sys->nv, l->m, &l->F);

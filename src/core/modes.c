@@ -17,6 +17,7 @@
  * on. What is left has no zeros, and its eigenvalues are computed without them. */
 #include "core/sample.h"
 #include "core/arrays.h"
+#include "core/evaluate.h"
 #include "core/kink.h"
 #include "core/pencil.h"
 #include "core/steady.h"
@@ -44,6 +45,8 @@
 #define SLOWEST 1e-7
 #define STILL 1e-6       /* smaller components, relative to the usual size, count as zero */
 #define OTHER_SHIFT 1.37 /* factor of the shift if it is an eigenvalue */
+/* θ of a search that has not converged yet say nothing of τ below this part of τ0. */
+#define BLURRED 0.01
 enum {
   COMPARED = 8, /* vectors by which equations at two angles are compared */
   USUAL_MODES = 10,
@@ -72,6 +75,7 @@ typedef struct candidate {
 
 typedef struct search {
   ga_context *ctx;
+  ga_evaluation *ev; /* at the point */
   ga__pencil pencil;
   int wanted;                /* modes; 0: not given */
   const ga_turning *turning; /* NULL: none */
@@ -246,12 +250,39 @@ static ga_status use_subspace(search *s)
   return status;
 }
 
-static ga_status find_subspace(search *s)
+static int compare_sizes(const void *a, const void *b)
+{
+  const double p = *(const double *)a, q = *(const double *)b;
+  return (p > q) - (p < q);
+}
+
+/* Where all modes that are wanted are much slower than the shift, |τ| << τ0, their θ are almost equal, and a
+ * search takes the longer the more of them there are: from values that are not accurate yet s->sigma becomes
+ * about their size, the geometric mean of the slowest and the fastest one. 1: it was changed. */
+static int lower_shift(search *s, int wanted)
+{
+  const double tau0 = s->pencil.tau0;
+  const int k = s->space.k, last = (wanted < k ? wanted : k) - 1;
+  double *size = s->space.im;
+  for (int i = 0; i < k; i++) size[i] = cabs(tau0 + 1.0 / (s->space.re[i] + I * s->space.im[i]));
+  qsort(size, (size_t)k, sizeof *size, compare_sizes);
+  const double least = fmax(size[0], BLURRED * tau0), most = fmax(size[last], BLURRED * tau0),
+               best = sqrt(least * most), sigma = s->pencil.squared ? sqrt(best) : best;
+  if (!(SHIFT_FAR * sigma < s->sigma)) return 0;
+  s->sigma = sigma;
+  return 1;
+}
+
+/* *again 1: the shift should be, and was, changed first. */
+static ga_status find_subspace(search *s, int wanted, int *again)
 {
   const ga__operator T = {apply, s};
   const ga__eigensolver solver = s->dense ? GA__EIGEN_DENSE : GA__EIGEN_SPARSE;
   release_subspace(s);
-  ga_status status = ga__subspace_find(s->ctx, solver, s->pencil.n_state, s->k, &T, &s->space);
+  ga_status status = ga__subspace_begin(s->ctx, solver, s->pencil.n_state, s->k, &T, &s->space);
+  *again = !status && !s->space.accurate && lower_shift(s, wanted);
+  if (*again) return GA_OK;
+  if (!status) status = ga__subspace_complete(&s->space, s->k, &T);
   if (status) return status;
   const int finite = count_finite(s, &s->space);
   if (finite < s->space.k) {
@@ -624,8 +655,9 @@ static ga_status begin_search(search *s, const ga_point *p, int asked, int wante
       last = 1;
       continue;
     }
-    if (!status) status = find_subspace(s);
-    if (may_fall_back(s, status)) continue;
+    int again = 0;
+    if (!status) status = find_subspace(s, wanted, &again);
+    if (again || may_fall_back(s, status)) continue;
     if (!status) status = find_candidates(s);
     used = s->sigma;
     if (status || last || shifts == MOST_SHIFTS || !improve_shift(s, wanted)) return status;
@@ -855,7 +887,7 @@ static ga_status examine_point(search *s, const ga_system *sys, ga_evaluation *e
   const int x = sys->start[GA_BLOCK_X], y = sys->start[GA_BLOCK_Y];
   ga_evaluation *later = NULL;
   ga_status status = ga_evaluation_residual(ev, p, NULL, r, r + sys->n);
-  if (!status) status = ga_evaluation_create(s->ctx, sys, &later);
+  if (!status) status = ga__evaluation_create_like(ev, &later);
   if (!status) {
     info->residual = fmax(ga__max_abs(r, x, NULL),
                           ga__max_abs(r + y, sys->size[GA_BLOCK_Y] + sys->size[GA_BLOCK_LAMBDA], NULL));
@@ -867,7 +899,6 @@ static ga_status examine_point(search *s, const ga_system *sys, ga_evaluation *e
 
 static ga_status linearise(search *s, const ga_system *sys, const ga_point *p, ga_modes_info *info)
 {
-  ga_evaluation *ev = NULL;
   ga__later at = {0};
   double *r, *block = NULL;
   const ga__array need[] = {{&r, (size_t)(sys->n + sys->size[GA_BLOCK_LAMBDA])},
@@ -876,18 +907,17 @@ static ga_status linearise(search *s, const ga_system *sys, const ga_point *p, g
                             {&at.v, (size_t)sys->nv},
                             {&at.x, (size_t)sys->size[GA_BLOCK_X]}};
   ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
-  if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
-  if (!status) status = ga_evaluation_jacobian(ev, p);
-  if (!status) status = examine_point(s, sys, ev, p, r, &at, info);
-  if (!status) status = ga__pencil_create(s->ctx, sys, ev, p, s->turning, &s->pencil);
-  ga_evaluation_destroy(&ev);
+  if (!status) status = ga__evaluation_create(s->ctx, sys, 0, &s->ev);
+  if (!status) status = ga_evaluation_jacobian(s->ev, p);
+  if (!status) status = examine_point(s, sys, s->ev, p, r, &at, info);
+  if (!status) status = ga__pencil_create(s->ctx, sys, s->ev, p, s->turning, &s->pencil);
   ga__free(s->ctx, block);
   return status;
 }
 
 /* Refuses singular positions: nearby there are fewer relations among constraints than at the point, and not
  * every δq with B δq = 0 is a motion. Φ nearby is of second order and not visible. */
-static ga_status check_position(search *s, const ga_system *sys, const ga_point *p, const ga_modes *m)
+static ga_status check_position(search *s, const ga_point *p, const ga_modes *m)
 {
   const double far = 1e-4;
   const size_t nv = (size_t)s->pencil.sys->nv, nq = (size_t)s->pencil.sys->nq;
@@ -898,7 +928,7 @@ static ga_status check_position(search *s, const ga_system *sys, const ga_point 
   ga_point there = *p;
   int redundant = 0;
   ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
-  if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
+  if (!status) status = ga__evaluation_create_like(s->ev, &ev);
   if (!status) {
     for (int i = 0; i < m->info.n; i++) /* a generic motion that they allow */
       for (size_t k = 0; k < nv; k++) move[k] += far * sin(1.0 + 2.4 * i) * m->mode[i].real.q[k];
@@ -920,10 +950,7 @@ static ga_status check_position(search *s, const ga_system *sys, const ga_point 
 static ga_status check_kinks(const search *s, const ga_system *sys, const ga_point *p, const ga_modes *m)
 {
   ga__kink_test kink;
-  ga_evaluation *ev = NULL;
-  ga_status status = ga__kink_create(s->ctx, sys, 0, &kink);
-  if (!status) status = ga_evaluation_create(s->ctx, sys, &ev);
-  if (!status) status = ga_evaluation_jacobian(ev, p);
+  ga_status status = ga__kink_create(s->ctx, sys, s->ev, 0, &kink);
   for (int i = 0; !status && i < 2 * m->info.n; i++) {
     const ga_direction *d = i % 2 ? &m->mode[i / 2].imaginary : &m->mode[i / 2].real;
     const double *const by[] = {
@@ -932,8 +959,7 @@ static ga_status check_kinks(const search *s, const ga_system *sys, const ga_poi
     for (int b = 0; b < GA_N_BY; b++) ga__kink_add(&kink, (ga_by)b, by[b], i);
     if (sys->size[GA_BLOCK_PSI] == 0) ga__kink_add(&kink, GA_BY_V, d->q, i);
   }
-  if (!status) status = ga__kink_check(&kink, ev, p);
-  ga_evaluation_destroy(&ev);
+  if (!status) status = ga__kink_check(&kink, s->ev, p);
   ga__kink_destroy(&kink);
   return status;
 }
@@ -962,7 +988,7 @@ static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o
   if (!status && s->turning)
     status = ga__turning_unsteadiness(s->ctx, &s->pencil, p, s->space.k < COMPARED ? s->space.k : COMPARED,
                                       s->space.basis, &m->info.unsteady);
-  if (!status) status = check_position(s, sys, p, m);
+  if (!status) status = check_position(s, p, m);
   return status ? status : check_kinks(s, sys, p, m);
 }
 
@@ -987,6 +1013,7 @@ ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_
   release_subspace(&s);
   ga__free(ctx, s.z);
   ga__pencil_destroy(&s.pencil);
+  ga_evaluation_destroy(&s.ev);
   if (status)
     ga_modes_destroy(&m);
   else

@@ -25,10 +25,13 @@
  * shortest: relations N (null_space.c) leave λ free by R⁻¹ N c, and Nᵀ R λ = 0 takes that away. */
 #include "core/pencil.h"
 #include "core/arrays.h"
+#include "core/assembly.h"
 #include "core/null_space.h"
 
 #include <math.h>
 #include <string.h>
+
+enum { ORDER_LEAST = 2000 }; /* unknowns from which on their order is that of bodies */
 
 static const ga__part_of_z PART[GA_N_BY] = {GA__Z_V,   GA__Z_V, GA__Z_Q, GA__Z_LAMBDA,
                                             GA__Z_PSI, GA__Z_X, GA__Z_Y};
@@ -267,6 +270,24 @@ static int list_pairs(const ga_sparse *A, int *row, int *col)
   return A->nnz;
 }
 
+/* Removes zeros, of which matrices of machines at rest have many: products read less. place: of the entries.
+ */
+static void drop_zeros(ga_sparse *A, int *place)
+{
+  int *start = (int *)A->col_start, *row = (int *)A->row, n = 0;
+  for (int c = 0, from = 0; c < A->cols; c++) {
+    const int end = start[c + 1];
+    for (; from < end; from++)
+      if (A->value[from] != 0.0) {
+        A->value[n] = A->value[from];
+        row[n] = row[from];
+        place[n++] = place[from];
+      }
+    start[c + 1] = n;
+  }
+  A->nnz = n;
+}
+
 /* The pattern of A − τ0 E. */
 static ga_status create_sum(ga__pencil *c)
 {
@@ -284,9 +305,18 @@ static ga_status create_sum(ga__pencil *c)
   if (!status) {
     memcpy(c->a_place, all.place, (size_t)c->A->nnz * sizeof(int));
     memcpy(c->e_place, all.place + c->A->nnz, (size_t)c->E->nnz * sizeof(int));
+    drop_zeros(c->A, c->a_place);
+    drop_zeros(c->E, c->e_place);
   }
   entries_destroy(c->ctx, &all);
   return status;
+}
+
+/* Whether unknowns are eliminated in the order of bodies, which is faster where there are many: unknowns must
+ * be those of the system. KLU, for all others, detects near-singular matrices best. */
+static int is_ordered(const ga__pencil *c)
+{
+  return c->squared && c->redundant == 0 && c->n >= ORDER_LEAST && c->n == c->sys->n && c->sys->cluster;
 }
 
 static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *found, const ga_point *p)
@@ -304,6 +334,7 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
     put_equations(c, ev, &A, &E, left_out);
     put_hidden(c, ev, &A, left_out);
     put_relations(c, found, &A);
+    for (int i = c->n_state; is_ordered(c) && i < c->n; i++) put(&A, i, i, 0.0); /* as the order needs it */
     status = create_matrix(c->ctx, c->n, &A, &c->A);
   }
   if (!status) status = create_matrix(c->ctx, c->n, &E, &c->E);
@@ -361,6 +392,12 @@ ga_status ga__count_redundant(ga_context *ctx, const ga_system *sys, const ga_ev
 
 /* ---- Creation ---- */
 
+static ga_status create_factors(ga__pencil *c)
+{
+  return is_ordered(c) ? ga__lu_create_ordered_by_bodies(c->sys, NULL, c->W, GA_LU_AUTO, 1, 0, &c->lu)
+                       : ga_lu_create(c->ctx, c->W, GA_LU_AUTO, &c->lu);
+}
+
 static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p)
 {
   relations found = {0};
@@ -375,7 +412,7 @@ static ga_status build(ga__pencil *c, const ga_evaluation *ev, const ga_point *p
   }
   ga__null_destroy(c->ctx, &found.positions);
   ga__null_destroy(c->ctx, &found.all);
-  if (!status) status = ga_lu_create(c->ctx, c->W, GA_LU_AUTO, &c->lu);
+  if (!status) status = create_factors(c);
   const size_t n = (size_t)c->n;
   const ga__array need[] = {
       {&c->b, n}, {&c->r, n}, {&c->product, n}, {&c->row_factor, n}, {&c->col_factor, n}};
@@ -500,7 +537,8 @@ static ga_status solve_scaled(ga__pencil *c, double *x)
   return status;
 }
 
-/* With one step of iterative refinement. */
+/* With one step of iterative refinement. Its residual is that of A and E, not of the difference W of both:
+ * where τ0 E is small against A, rounding of W is an error of τ0 that is the same for all equal elements. */
 ga_status ga__pencil_solve_for(ga__pencil *c, double *z, const double *b)
 {
   memcpy(z, b, (size_t)c->n * sizeof *z);

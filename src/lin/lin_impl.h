@@ -168,12 +168,18 @@ typedef struct ga__subspace {
   double *basis;   /* [k][n] orthonormal */
   double *re, *im; /* [k] eigenvalues */
   int dense;
-  double rest; /* bound of all other eigenvalues; with ARPACK known after ga__subspace_extend() */
+  int accurate; /* 0: only roughly as yet; see ga__subspace_begin() */
+  double rest;  /* bound of all other eigenvalues; with ARPACK known after ga__subspace_extend() */
 } ga__subspace;
 
 /* ARPACK may find fewer than k. GA_ERR_SINGULAR: none. */
 ga_status ga__subspace_find(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
                             ga__subspace *s);
+/* The same in two parts. The first stops when eigenvalues are known roughly, mostly after 2 k + 20 products.
+ * The second goes on to an accurate subspace; nothing is left to do where the first one has found it. */
+ga_status ga__subspace_begin(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
+                             ga__subspace *s);
+ga_status ga__subspace_complete(ga__subspace *s, int k, const ga__operator *T);
 /* ARPACK may miss copies of multiple eigenvalues. Searches for k more orthogonal to the subspace; `rest`
  * becomes the largest of them. If it exceeds `enough`, they are added, `rest` is unknown, and the call must
  * be repeated. */

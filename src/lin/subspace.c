@@ -3,12 +3,16 @@
 #include "lin/lin_impl.h"
 
 #include <arpack.h>
+#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
 #define TOLERANCE 1e-14 /* relative error of an eigenvalue */
+#define ROUGH 0.05      /* likewise, of a first search */
+/* Rough values of eigenvalues outside a subspace are taken to be larger by this factor. */
+#define ROUGH_MARGIN 1.1
 enum { MOST_RESTARTS = 300, MORE_VECTORS = 20 };
 
 /* ARPACK keeps its state between calls in static variables. */
@@ -132,6 +136,7 @@ typedef struct arnoldi {
   ga__subspace *known; /* deflated: T becomes (1 − X Xᵀ) T */
   const ga__operator *T;
   int n, n_vectors, n_work;
+  double tolerance;
   double *residual, *vectors, *workd, *workl, *workev, *re, *im;
   int *select;
   a_int iparam[11], ipntr[14];
@@ -186,11 +191,14 @@ static ga_status multiply(const arnoldi *a, double *out, const double *in)
 }
 
 /* Start vector: the operator applied twice to generic numbers, so that it has no component in the null
- * space. */
-static ga_status set_start(arnoldi *a)
+ * space; or to the sum of the vectors of a rough subspace. */
+static ga_status set_start(arnoldi *a, const ga__subspace *first)
 {
   double *in = a->workd;
   for (int i = 0; i < a->n; i++) in[i] = 1.0 + 0.5 * sin(1.0 + (2.4 + 0.1 * a->known->k) * i);
+  for (int j = 0; first && j < first->k; j++)
+    for (int i = 0; i < a->n; i++)
+      in[i] = (j ? in[i] : 0.0) + first->basis[(size_t)j * (size_t)a->n + (size_t)i];
   deflate(a, in);
   ga_status status = multiply(a, a->residual, in);
   memcpy(in, a->residual, (size_t)a->n * sizeof *in);
@@ -204,7 +212,7 @@ static ga_status iterate(arnoldi *a, int k, a_int *info)
   *info = 1; /* the start is given */
   a->iparam[0] = 1, a->iparam[2] = MOST_RESTARTS, a->iparam[3] = 1, a->iparam[6] = 1;
   for (;;) {
-    dnaupd_c(&ido, "I", a->n, "LM", k, TOLERANCE, a->residual, a->n_vectors, a->vectors, a->n, a->iparam,
+    dnaupd_c(&ido, "I", a->n, "LM", k, a->tolerance, a->residual, a->n_vectors, a->vectors, a->n, a->iparam,
              a->ipntr, a->workd, a->workl, a->n_work, info);
     if (ido != 1 && ido != -1) return GA_OK;
     const ga_status status = multiply(a, a->workd + a->ipntr[1] - 1, a->workd + a->ipntr[0] - 1);
@@ -212,47 +220,88 @@ static ga_status iterate(arnoldi *a, int k, a_int *info)
   }
 }
 
+/* Whether all k have the tolerance of accurate ones, by ARPACK's own bounds of their errors. */
+static int is_accurate(const arnoldi *a, int k)
+{
+  const double *re = a->workl + a->ipntr[5] - 1, *im = a->workl + a->ipntr[6] - 1,
+               *bound = a->workl + a->ipntr[7] - 1;
+  const double least = pow(DBL_EPSILON / 2, 2.0 / 3.0);
+  for (int i = 0; i < k; i++)
+    if (!(bound[i] <= TOLERANCE * fmax(least, hypot(re[i], im[i])))) return 0;
+  return 1;
+}
+
 /* Schur vectors of the eigenvalues that have converged. */
 static ga_status extract(ga_context *ctx, arnoldi *a, int k, ga__subspace *s)
 {
   a_int info = 0;
   dneupd_c(1, "P", a->select, a->re, a->im, a->vectors, a->n, 0.0, 0.0, a->workev, "I", a->n, "LM", k,
-           TOLERANCE, a->residual, a->n_vectors, a->vectors, a->n, a->iparam, a->ipntr, a->workd, a->workl,
+           a->tolerance, a->residual, a->n_vectors, a->vectors, a->n, a->iparam, a->ipntr, a->workd, a->workl,
            a->n_work, &info);
   const int found = a->iparam[4] < k + 1 ? a->iparam[4] : k + 1;
   if (info || found <= 0) return no_convergence(ctx, a->n, 0, k);
   return keep(ctx, a->n, found, a->vectors, a->re, a->im, s);
 }
 
-/* The k largest eigenvalues of the deflated operator, into s. */
-static ga_status find_sparse(ga_context *ctx, int n, int k, const ga__operator *T, ga__subspace *known,
-                             ga__subspace *s)
+/* The k largest eigenvalues of the deflated operator to a tolerance, into s; first: a rough subspace to begin
+ * with, or NULL. */
+static ga_status find_sparse(ga_context *ctx, int n, int k, const ga__operator *T, double tolerance,
+                             ga__subspace *known, const ga__subspace *first, ga__subspace *s)
 {
-  arnoldi a = {.known = known, .T = T};
+  arnoldi a = {.known = known, .T = T, .tolerance = tolerance};
   a_int info = 0;
   ga_status status = arnoldi_create(ctx, n, k, &a) ? GA_OK : ga__no_memory(ctx, "eigenvalues");
-  if (!status) status = set_start(&a);
+  if (!status) status = set_start(&a, first);
   const double size = status ? 0.0 : dot(n, a.residual, a.residual);
   if (!status && !(size > 0.0)) { /* the deflated operator is zero */
+    s->accurate = 1;
     arnoldi_destroy(ctx, &a);
     return GA_OK;
   }
   pthread_mutex_lock(&arpack_lock);
   if (!status) status = iterate(&a, k, &info);
   if (!status && info < 0) status = no_convergence(ctx, n, 0, k);
+  if (!status) s->accurate = tolerance <= TOLERANCE || is_accurate(&a, k);
   if (!status) status = extract(ctx, &a, k, s);
   pthread_mutex_unlock(&arpack_lock);
   arnoldi_destroy(ctx, &a);
   return status;
 }
 
-ga_status ga__subspace_find(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
-                            ga__subspace *s)
+static ga_status find(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
+                      double tolerance, ga__subspace *s)
 {
   ga__subspace none = {0};
   *s = (ga__subspace){.ctx = ctx, .n = n, .dense = solver == GA__EIGEN_DENSE};
-  const ga_status status = s->dense ? find_dense(ctx, n, k, T, s) : find_sparse(ctx, n, k, T, &none, s);
+  s->accurate = s->dense;
+  const ga_status status =
+      s->dense ? find_dense(ctx, n, k, T, s) : find_sparse(ctx, n, k, T, tolerance, &none, NULL, s);
   if (status) ga__subspace_destroy(s);
+  return status;
+}
+
+ga_status ga__subspace_find(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
+                            ga__subspace *s)
+{
+  return find(ctx, solver, n, k, T, TOLERANCE, s);
+}
+
+ga_status ga__subspace_begin(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
+                             ga__subspace *s)
+{
+  return find(ctx, solver, n, k, T, ROUGH, s);
+}
+
+ga_status ga__subspace_complete(ga__subspace *s, int k, const ga__operator *T)
+{
+  ga__subspace none = {0}, all = {.ctx = s->ctx, .n = s->n};
+  if (s->accurate) return GA_OK;
+  const ga_status status = find_sparse(s->ctx, s->n, k, T, TOLERANCE, &none, s, &all);
+  ga__subspace_destroy(s);
+  if (status)
+    ga__subspace_destroy(&all);
+  else
+    *s = all;
   return status;
 }
 
@@ -290,8 +339,14 @@ ga_status ga__subspace_extend(ga__subspace *s, int k, const ga__operator *T, dou
   ga__subspace more = {.ctx = s->ctx, .n = s->n};
   if (s->dense) return GA_OK;
   if (k > s->n - s->k - 2) k = s->n - s->k - 2;
-  ga_status status = k > 0 ? find_sparse(s->ctx, s->n, k, T, s, &more) : GA_OK;
-  if (!status) s->rest = largest_size(&more);
+  ga_status status = k > 0 ? find_sparse(s->ctx, s->n, k, T, ROUGH, s, NULL, &more) : GA_OK;
+  if (!status) s->rest = (more.accurate ? 1.0 : ROUGH_MARGIN) * largest_size(&more);
+  if (!status && s->rest > enough && k > 0 && !more.accurate) { /* they will be used */
+    ga__subspace_destroy(&more);
+    more = (ga__subspace){.ctx = s->ctx, .n = s->n};
+    status = find_sparse(s->ctx, s->n, k, T, TOLERANCE, s, NULL, &more);
+    if (!status) s->rest = largest_size(&more);
+  }
   if (!status && s->rest > enough) status = append(s, &more);
   ga__subspace_destroy(&more);
   return status;

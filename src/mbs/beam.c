@@ -396,49 +396,59 @@ static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double
     for (int c = 0; c < 3; c++) w[6 * k + 3 + c] += 0.5 * be->L * m[k][c];
 }
 
-/* Elastic and viscous forces of an element, as they act against its deformation; returns too bent. inner:
- * section forces that are iterates, NULL: those of the strain. */
-static int elastic(const beam *u, int i, const ga__kin *a, const double *inner, double w[12])
+/* w += elastic and viscous forces of an element, as they act against its deformation. inner: section forces
+ * that are iterates, NULL: those of the strain. */
+static void add_elastic(const beam *u, int i, const ga__beam_strain *s, const ga__kin *a, const double *inner,
+                        double w[12])
 {
   const ga__beam_element *be = &u->element[i];
-  ga__beam_strain s;
   double n[6], g[6], v[12], rate[6];
-  if (ga__beam_strain_at(&s, be, a, a + 1)) return 1;
   if (inner) {
-    ga__beam_mixed_gradient(&s, be, inner + 6 * i, g);
+    ga__beam_mixed_gradient(s, be, inner + 6 * i, g);
   } else {
-    ga__beam_force_within(&s, be, n);
-    ga__beam_gradient(&s, be, n, g);
+    ga__beam_force_within(s, be, n);
+    ga__beam_gradient(s, be, n, g);
   }
   if (u->section.damping > 0) {
     twists(a, v);
-    ga__beam_rate(&s, v, rate);
+    ga__beam_rate(s, v, rate);
     ga__beam_add_viscous(be, rate, g);
   }
-  ga__beam_add_wrench(&s, g, w);
-  return 0;
+  ga__beam_add_wrench(s, g, w);
+}
+
+/* against[12]: forces of element i less its weight and loads, with its M vdot or without. value: of loads. */
+static void sum_forces(const ga__eval *e, const ga__element *el, int i, int with_vdot, const double *value,
+                       const ga__beam_axis *x, const ga__beam_strain *s, double against[12])
+{
+  const beam *u = el->data;
+  const ga__beam_element *be = &u->element[i];
+  double with[12] = {0}, sum[12];
+  memset(against, 0, 12 * sizeof *against);
+  ga__beam_inertia(x, be, with_vdot, 1, against);
+  add_elastic(u, i, s, x->node[0], ga__inner_of(e, el), against);
+  add_weight(e, x, be, 1, with, NULL);
+  if (u->loads.n) {
+    ga__line_loads_sum(&u->loads, value, i, sum);
+    add_loads(u, i, x, sum, with);
+  }
+  for (int c = 0; c < 12; c++) against[c] -= with[c];
 }
 
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const beam *u = el->data;
-  double *value = e->work->scratch, *to = f + first_velocity(e, u), sum[12];
+  double *value = e->work->scratch, *to = f + first_velocity(e, u);
   const int status = ga__line_loads_values(e, &u->loads, value);
   for (int i = 0; i < u->n && !status; i++) {
     const ga__kin *a = &e->kin[u->first + i];
-    const ga__beam_element *be = &u->element[i];
     ga__beam_axis x;
-    double against[12] = {0}, with[12] = {0};
-    ga__beam_axis_at(&x, be, a, a + 1);
-    ga__beam_inertia(&x, be, 0, 1, against);
-    if (elastic(u, i, a, ga__inner_of(e, el), against)) return too_bent(e, el, i);
-    add_weight(e, &x, be, 1, with, NULL);
-    if (u->loads.n) {
-      ga__line_loads_sum(&u->loads, value, i, sum);
-      add_loads(u, i, &x, sum, with);
-    }
-    for (int c = 0; c < 12; c++) with[c] -= against[c];
-    add_twelve(to, i, with);
+    ga__beam_strain s;
+    double against[12];
+    ga__beam_axis_at(&x, &u->element[i], a, a + 1);
+    if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    sum_forces(e, el, i, 0, value, &x, &s, against);
+    for (int c = 0; c < 12; c++) to[6 * i + c] -= against[c];
   }
   return status;
 }
@@ -560,11 +570,29 @@ static void tangent_d(const beam *u, int i, const ga__beam_axis *x, const ga__be
     ga__beam_add_product(s, be->section->K, shift_v * be->section->damping / be->L, s->P, T);
 }
 
+/* J += derivatives of element i; s NULL: of M vdot alone. value: of loads. */
+static void add_derivatives(const ga__eval *e, const ga__element *el, int i, const double *value,
+                            const ga__beam_axis *x, ga__beam_strain *s, ga_jacobian *J)
+{
+  const beam *u = el->data;
+  double sum[12], T[144];
+  if (s) ga__beam_set_moves(s);
+  if (J->want & GA_WANT_D) {
+    tangent_d(u, i, x, s, J->shift_v, J->shift_vdot, T);
+    add_tangent(e, u, i, T, J->D);
+    if (s) add_load_ports(e, u, i, x, J->D);
+  }
+  if (!s || !(J->want & GA_WANT_Q)) return;
+  ga__line_loads_sum(&u->loads, value, i, sum);
+  tangent_q(e, u, i, x, s, ga__inner_of(e, el), sum, T);
+  add_tangent(e, u, i, T, J->Q);
+}
+
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const beam *u = el->data;
   const int forces = ga__wants_forces(J);
-  double *value = e->work->scratch, sum[12], T[144];
+  double *value = e->work->scratch;
   if (!(J->want & (GA_WANT_D | GA_WANT_Q))) return 0;
   const int status = forces ? ga__line_loads_values(e, &u->loads, value) : 0;
   if (status) return status;
@@ -574,18 +602,29 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
     ga__beam_strain s;
     ga__beam_axis_at(&x, &u->element[i], a, a + 1);
     if (forces && ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
-    if (forces) ga__beam_set_moves(&s);
-    if (J->want & GA_WANT_D) {
-      tangent_d(u, i, &x, forces ? &s : NULL, J->shift_v, J->shift_vdot, T);
-      add_tangent(e, u, i, T, J->D);
-      if (forces) add_load_ports(e, u, i, &x, J->D);
-    }
-    if (!forces || !(J->want & GA_WANT_Q)) continue;
-    ga__line_loads_sum(&u->loads, value, i, sum);
-    tangent_q(e, u, i, &x, &s, ga__inner_of(e, el), sum, T);
-    add_tangent(e, u, i, T, J->Q);
+    add_derivatives(e, el, i, value, &x, forces ? &s : NULL, J);
   }
   return 0;
+}
+
+/* M vdot − f and its derivatives in one pass. */
+static int dynamics(const ga__eval *e, const ga__element *el, double *r, ga_jacobian *J)
+{
+  const beam *u = el->data;
+  double *value = e->work->scratch, *to = r + first_velocity(e, u), against[12];
+  const int status = ga__line_loads_values(e, &u->loads, value);
+  const int slopes = J && ga__wants_forces(J);
+  for (int i = 0; i < u->n && !status; i++) {
+    const ga__kin *a = &e->kin[u->first + i];
+    ga__beam_axis x;
+    ga__beam_strain s;
+    ga__beam_axis_at(&x, &u->element[i], a, a + 1);
+    if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return too_bent(e, el, i);
+    sum_forces(e, el, i, 1, value, &x, &s, against);
+    add_twelve(to, i, against);
+    if (slopes) add_derivatives(e, el, i, value, &x, &s, J);
+  }
+  return status || !J || slopes ? status : jacobian(e, el, J);
 }
 
 /* ---- Third derivatives ---- */
@@ -691,11 +730,13 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   double *value = e->work->scratch, sum[12], against[12] = {0}, with[12] = {0}, Js[9], Rt[9], RJ[9], L[3],
          N[3], gyro[3];
   ga__beam_axis x;
+  ga__beam_strain s;
   const int status = ga__line_loads_values(e, &u->loads, value);
   if (status) return status;
   ga__beam_axis_at(&x, be, a, a + 1);
   ga__beam_inertia(&x, be, 1, 1, against);
-  if (elastic(u, i, a, NULL, against)) return too_bent(e, el, i);
+  if (ga__beam_strain_at(&s, be, a, a + 1)) return too_bent(e, el, i);
+  add_elastic(u, i, &s, a, NULL, against);
   add_weight(e, &x, be, 1, with, NULL);
   ga__line_loads_sum(&u->loads, value, i, sum);
   if (u->loads.n) add_loads(u, i, &x, sum, with);
@@ -953,6 +994,7 @@ const ga__element_type ga__beam_type = {
     .mass = mass,
     .force = force,
     .jacobian = jacobian,
+    .dynamics = dynamics,
     .inner = inner,
     .inner_step = inner_step,
     .place = place,

@@ -200,6 +200,16 @@ static void times6(double y[6], const double M[36], const double x[6])
   }
 }
 
+/* y = ad_d x = (θ × x₁ + u × x₂, θ × x₂) */
+static void ad_times(double y[6], const double d[6], const double x[6])
+{
+  double a[3], b[3];
+  ga__vec3_cross(a, d + 3, x);
+  ga__vec3_cross(b, d, x + 3);
+  ga__vec3_cross(y + 3, d + 3, x + 3);
+  for (int i = 0; i < 3; i++) y[i] = a[i] + b[i];
+}
+
 /* ad_d as a matrix. */
 static void ad_matrix(double M[36], const double d[6])
 {
@@ -459,27 +469,55 @@ GA__INLINE void hessian(const ga__beam_strain *s, const ga__beam_element *e, con
 
 /* ---- Forces as iterates of their own ---- */
 
-/* B[6 × 8] of an element that is not plain. */
-static void mixed_derivative(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
-                             double B[48])
+/* y = C ad_dᵀ n */
+static void bent_strain(const ga__beam_strain *s, const ga__beam_element *e, const double n[6], double y[6])
 {
-  rows6 CN, rows;
-  if (e->section->plain) return;
-  times_hat(e->section, n, CN);
-  strain_derivative(s, e, n, CN, rows);
-  memcpy(B, rows, sizeof rows);
+  const double *C = e->section->C;
+  double adn[6];
+  ad_transposed(adn, s->d, n);
+  if (!e->section->diagonal) {
+    times6(y, C, adn);
+    return;
+  }
+  for (int i = 0; i < 6; i++) y[i] = C[7 * i] * adn[i];
 }
 
-/* S⁻¹((d − d₀)/L − S n + B δd), δd NULL: 0. B of the plain element is I/L. */
-static void mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
-                       const double *dd, const double B[48], double dn[6])
+/* y = B δ = δ/L + (ad_w δ − ad_d C ad_δᵀ n)/12, w = C ad_dᵀ n; of the plain element δ/L. */
+static void times_b(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                    const double delta[6], double y[6])
 {
-  double strain[6];
-  for (int i = 0; i < 6; i++) {
-    strain[i] = (s->d[i] - e->d0[i]) / e->L;
-    if (dd && e->section->plain) strain[i] += dd[i] / e->L;
-    for (int k = 0; dd && !e->section->plain && k < 6; k++) strain[i] += B[8 * i + k] * dd[k];
-  }
+  double w[6], adn[6], x[6], adw[6], adx[6];
+  for (int i = 0; i < 6; i++) y[i] = delta[i] / e->L;
+  if (e->section->plain) return;
+  bent_strain(s, e, n, w);
+  ad_transposed(adn, delta, n);
+  times6(x, e->section->C, adn);
+  ad_times(adw, w, delta);
+  ad_times(adx, s->d, x);
+  for (int i = 0; i < 6; i++) y[i] += (adw[i] - adx[i]) / 12;
+}
+
+/* y = Bᵀ x = x/L + (ad_wᵀ x + ad_zᵀ n)/12, z = C ad_dᵀ x, since N̂ᵀ = −N̂ */
+static void times_b_transposed(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                               const double x[6], double y[6])
+{
+  double w[6], z[6], adw[6], adz[6];
+  for (int i = 0; i < 6; i++) y[i] = x[i] / e->L;
+  if (e->section->plain) return;
+  bent_strain(s, e, n, w);
+  bent_strain(s, e, x, z);
+  ad_transposed(adw, w, x);
+  ad_transposed(adz, z, n);
+  for (int i = 0; i < 6; i++) y[i] += (adw[i] + adz[i]) / 12;
+}
+
+/* S⁻¹((d − d₀)/L − S n + B δd), δd NULL: 0. */
+static void mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
+                       const double *dd, double dn[6])
+{
+  double strain[6], more[6] = {0};
+  if (dd) times_b(s, e, n, dd, more);
+  for (int i = 0; i < 6; i++) strain[i] = (s->d[i] - e->d0[i]) / e->L + more[i];
   if (e->section->plain) {
     times6(dn, e->section->K, strain);
   } else {
@@ -492,22 +530,17 @@ static void mixed_step(const ga__beam_strain *s, const ga__beam_element *e, cons
 void ga__beam_mixed_step(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
                          const double dd[6], double dn[6])
 {
-  double B[48];
-  mixed_derivative(s, e, n, B);
-  mixed_step(s, e, n, dd, B, dn);
+  mixed_step(s, e, n, dd, dn);
 }
 
 void ga__beam_mixed_gradient(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
                              double g[6])
 {
-  double B[48], left[6];
+  double left[6], more[6];
   ga__beam_gradient(s, e, n, g);
-  mixed_derivative(s, e, n, B);
-  mixed_step(s, e, n, NULL, B, left);
-  for (int i = 0; i < 6; i++) {
-    if (e->section->plain) g[i] += left[i];
-    for (int k = 0; !e->section->plain && k < 6; k++) g[i] += e->L * B[8 * k + i] * left[k];
-  }
+  mixed_step(s, e, n, NULL, left);
+  times_b_transposed(s, e, n, left, more);
+  for (int i = 0; i < 6; i++) g[i] += e->L * more[i];
 }
 
 /* ±½N~ + c [(θ·N) I + θNᵀ − 2Nθᵀ] + c₁ w θᵀ,  w = θ × (θ × N): with + D_θ(AᵀN), with − D_θ(A N). */
@@ -676,14 +709,16 @@ static void second_strain(const ga__beam_strain *s, const double u[12], double X
 static void compliance_change(const ga__beam_strain *s, const ga__beam_element *e, const double n[6],
                               const double delta[6], double H[36], double Y[36])
 {
-  double B[48], ad[36], ad_delta[36], X[36];
-  mixed_derivative(s, e, n, B);
+  double ad[36], ad_delta[36], X[36];
+  rows6 CN, B;
+  times_hat(e->section, n, CN);
+  strain_derivative(s, e, n, CN, B);
   ad_matrix(ad, s->d);
   ad_matrix(ad_delta, delta);
   multiply6(X, ad_delta, e->section->C);
   for (int i = 0; i < 6; i++)
     for (int j = 0; j < 6; j++) {
-      Y[6 * i + j] = e->L * B[8 * j + i] - (i == j ? 1.0 : 0.0);
+      Y[6 * i + j] = e->L * ((const double *)B[j])[i] - (i == j ? 1.0 : 0.0);
       H[6 * i + j] = 0;
       for (int k = 0; k < 6; k++)
         H[6 * i + j] -= e->L / 12 * (X[6 * i + k] * ad[6 * j + k] + X[6 * j + k] * ad[6 * i + k]);

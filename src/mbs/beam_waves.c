@@ -146,14 +146,34 @@ static int place(const scalar *g, int i)
   return 6 * (i / 3) + g->first + i % 3;
 }
 
+static void add_force(const scalar *g, int with_vdot, int with_v, double w[12])
+{
+  const double acc = (with_vdot ? g->acc - g->own : 0.0) + (with_v ? g->own : 0.0);
+  for (int i = 0; i < 6; i++) w[place(g, i)] += g->mass * acc * g->B[i];
+}
+
+static void add_by_d(const scalar *g, double shift_vdot, double shift_v, double T[144])
+{
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      T[12 * place(g, i) + place(g, j)] += g->mass * g->B[i] * (shift_vdot * g->B[j] + shift_v * g->by_v[j]);
+}
+
+static void add_by_q(const scalar *g, double T[144])
+{
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++)
+      T[12 * place(g, i) + place(g, j)] +=
+          g->mass * (g->B[i] * g->by_q[j] + g->acc * g->slope[i / 3][j / 3][3 * (i % 3) + j % 3]);
+}
+
 void ga__beam_wave_inertia(const ga__beam_axis *x, const ga__beam_element *e, int with_vdot, int with_v,
                            double w[12])
 {
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
     SCALAR[k](&g, x, e, 0);
-    const double acc = (with_vdot ? g.acc - g.own : 0.0) + (with_v ? g.own : 0.0);
-    for (int i = 0; i < 6; i++) w[place(&g, i)] += g.mass * acc * g.B[i];
+    add_force(&g, with_vdot, with_v, w);
   }
 }
 
@@ -163,9 +183,7 @@ void ga__beam_add_wave_inertia_d(const ga__beam_axis *x, const ga__beam_element 
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
     SCALAR[k](&g, x, e, 0);
-    for (int i = 0; i < 6; i++)
-      for (int j = 0; j < 6; j++)
-        T[12 * place(&g, i) + place(&g, j)] += g.mass * g.B[i] * (shift_vdot * g.B[j] + shift_v * g.by_v[j]);
+    add_by_d(&g, shift_vdot, shift_v, T);
   }
 }
 
@@ -174,10 +192,7 @@ void ga__beam_add_wave_inertia_q(const ga__beam_axis *x, const ga__beam_element 
   for (int k = 0; k < N_SCALARS; k++) {
     scalar g;
     SCALAR[k](&g, x, e, 1);
-    for (int i = 0; i < 6; i++)
-      for (int j = 0; j < 6; j++)
-        T[12 * place(&g, i) + place(&g, j)] +=
-            g.mass * (g.B[i] * g.by_q[j] + g.acc * g.slope[i / 3][j / 3][3 * (i % 3) + j % 3]);
+    add_by_q(&g, T);
   }
 }
 

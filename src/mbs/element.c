@@ -203,12 +203,14 @@ int ga__elements_state(const ga__eval *e, double *s)
   return status;
 }
 
-/* Elements without a sweep: f += forces, J += derivatives; either may be NULL. */
+/* Elements without a sweep: f += forces, J += derivatives; either may be NULL. Those that do all in one pass
+ * are left out where there is f. */
 static int add_unswept(const ga__eval *e, double *f, ga_jacobian *J)
 {
   int status = 0;
   for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
+    if (f && el->type->dynamics) continue;
     if (f && el->type->force) status = el->type->force(e, el, f);
     if (!status && J && el->type->jacobian) status = el->type->jacobian(e, el, J);
   }
@@ -231,14 +233,17 @@ int ga__elements_jacobian(const ga__eval *e, ga_jacobian *J)
   return status ? status : add_unswept(e, NULL, J);
 }
 
-/* M vdot, rows of Φ and of k. */
-static int add_values(const ga__eval *e, const ga_sweep *s)
+/* M vdot, rows of Φ and of k; all of those elements that do it in one pass. */
+static int add_values(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
 {
   int status = 0;
   for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     const ga__element_type *t = el->type;
-    if (t->mass) status = t->mass(e, el, s->dynamics);
+    if (t->dynamics)
+      status = t->dynamics(e, el, s->dynamics, J);
+    else if (t->mass)
+      status = t->mass(e, el, s->dynamics);
     if (!status && t->phi) status = t->phi(e, el, s->phi, 0);
     if (!status && t->phi && s->phi_dot) status = t->phi(e, el, s->phi_dot, 1);
     if (!status && t->k) status = t->k(e, el, s->k, 0);
@@ -258,7 +263,7 @@ int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
   status = add_unswept(e, f, J);
   for (int i = 0; i < b->nv; i++) s->dynamics[i] -= f[i];
   for (int i = rows - 6 * b->carried.n; i < rows && b->carried.n; i++) s->dynamics[i] -= f[i];
-  return status ? status : add_values(e, s);
+  return status ? status : add_values(e, s, J);
 }
 
 int ga__elements_inner(const ga__eval *e, double *n)

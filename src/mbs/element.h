@@ -163,6 +163,9 @@ struct ga__element_type {
   /* mass, force, phi, k and jacobian in one pass, for frequent kinds; s or J may be NULL. NULL: the functions
    * above are called. */
   int (*sweep)(const ga__eval *e, const ga__element *el, const ga_sweep *s, const ga_jacobian *J);
+  /* mass and force, and jacobian unless J is NULL, of one pass over an element without a sweep, for frequent
+   * kinds: r += M vdot − f, with the same bits with and without J. NULL: the functions above are called. */
+  int (*dynamics)(const ga__eval *e, const ga__element *el, double *r, ga_jacobian *J);
   /* 1: sweep reads poses and twists of nodes (ga__eval.kin). */
   int (*uses_kin)(const ga__mbs_model *b, const ga__element *el);
   void (*initial)(const ga__mbs_model *b, const ga__element *el, double *x); /* initial x[el->x ...] */

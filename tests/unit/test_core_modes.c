@@ -237,6 +237,29 @@ static void slow_modes_are_no_zeros(void **state)
   rig_close(&r);
 }
 
+/* Many modes, all of them far slower than 1/s: the first shift is lowered before any of them is accurate. */
+static void many_slow_modes(void **state)
+{
+  static chain c;
+  ga_factor line;
+  (void)state;
+  for (int is_free = 0; is_free < 2; is_free++)
+    for (int damped = 0; damped < 2; damped++) {
+      c = (chain){.n = LONGEST, .m = 0.2, .k = 2.0, .free = is_free, .d = damped ? 2.0 : 0.0};
+      rig r = chain_open(&c, &line);
+      ga_modes *modes = find_modes(&r, 8, -1, &at_rest_point);
+      const ga_modes_info *info = ga_modes_get_info(modes);
+      assert_true(!info->dense && info->shift < 0.2);
+      assert_int_equal(info->n_zero, is_free ? 2 : 0);
+      for (int i = is_free; i < 8; i++) {
+        const double w = chain_rate(&c, i + 1), damping = damped ? 0.5 * w : 0.0;
+        assert_eigenvalue(modes, i, -damping * w, w * sqrt(1.0 - damping * damping), 1e-9);
+      }
+      ga_modes_destroy(&modes);
+      rig_close(&r);
+    }
+}
+
 /* ---- A mass with a PID controller: the poles are roots of a polynomial ----
  * m q'' = u,  u = −kp q − ki x1 − kd y,  x1' = q,  y = (q − x2)/T,  x2' = y:
  * m s² (T s + 1) s + (kp s + ki)(T s + 1) + kd s² = 0, times q/(s (T s + 1)). */
@@ -526,6 +549,7 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(chains),
                                      cmocka_unit_test(damped_chains),
                                      cmocka_unit_test(slow_modes_are_no_zeros),
+                                     cmocka_unit_test(many_slow_modes),
                                      cmocka_unit_test(many_zeros),
                                      cmocka_unit_test(controlled_mass),
                                      cmocka_unit_test(four_bar),

@@ -153,6 +153,44 @@ static void waves_along_a_cantilever(void **state)
   }
 }
 
+/* So many elements that unknowns are eliminated in the order of bodies: a rope that hangs, ω = j √(g/L)/2
+ * with J₀(j) = 0 in both planes nearly, and its twist, ω = π c/2L. All are slow. */
+static void long_rope(void **state)
+{
+  const double g = 9.81, L = 1800, zero[] = {2.404825557695773, 5.520078110286311};
+  bench b = {0};
+  char text[1024];
+  ga_equilibrium *eq = NULL;
+  (void)state;
+  assert_int_equal(ga_context_create(NULL, &b.ctx), GA_OK);
+  snprintf(text, sizeof text,
+           "galpha: 1\ngravity: [0, 0, -%g]\nbodies:\n  b: {type: beam, from: [0, 0, 0], to: [0, 0, -%g], "
+           "elements: 600, section: numbers, mass_per_length: 0.1, stiffness: [1e7, 4e6, 4e6, 8, 10, 10], "
+           "rotary_inertia: [2e-4, 1e-4, 1e-4]}\n%s",
+           g, L,
+           "joints:\n  hinge: {type: revolute, a: ground, b: b, at: {position: [0, 0, 0], rotation: {z_axis: "
+           "[0, 1, 0]}}}\n");
+  assert_done(&b, ga_model_read_text(b.ctx, "rope", text, strlen(text), NULL, &b.model));
+  const ga_system *sys = system_of(&b);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
+  double *q = malloc((nq + nv) * sizeof *q);
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  o.stability = 0;
+  assert_done(&b, ga_machine_initial(ga_model_machine(b.model), q, q + nq, NULL));
+  assert_done(&b, ga_equilibrium_create(b.ctx, sys, &o, &eq));
+  assert_done(&b, ga_equilibrium_solve(eq, 0.0, q, NULL, NULL));
+  const ga_modes_info *info = find_modes_at(&b, ga_equilibrium_state(eq), 5, 0);
+  assert_true(!info->dense && info->squared && info->n_zero == 0);
+  for (int i = 0; i < 2; i++) {
+    assert_eigenvalue(&b, i, 0.0, 0.5 * zero[0] * sqrt(g / L), 2e-3, "swinging");
+    assert_eigenvalue(&b, 3 + i, 0.0, 0.5 * zero[1] * sqrt(g / L), 2e-3, "swinging, a node below");
+  }
+  assert_eigenvalue(&b, 2, 0.0, 0.5 * PI * 200 / L, 1e-6, "twist");
+  ga_equilibrium_destroy(&eq);
+  free(q);
+  bench_close(&b);
+}
+
 /* Pre-twisted, with the same stiffness about all axes: as if it were straight. */
 static void twisted_cantilever(void **state)
 {
@@ -317,14 +355,10 @@ static void slopes(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever),
-                                     cmocka_unit_test(waves_along_a_cantilever),
-                                     cmocka_unit_test(twisted_cantilever),
-                                     cmocka_unit_test(free_beam),
-                                     cmocka_unit_test(tight_beam),
-                                     cmocka_unit_test(ring),
-                                     cmocka_unit_test(bicycle),
-                                     cmocka_unit_test(rhombus),
-                                     cmocka_unit_test(slopes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever), cmocka_unit_test(waves_along_a_cantilever),
+                                     cmocka_unit_test(long_rope),  cmocka_unit_test(twisted_cantilever),
+                                     cmocka_unit_test(free_beam),  cmocka_unit_test(tight_beam),
+                                     cmocka_unit_test(ring),       cmocka_unit_test(bicycle),
+                                     cmocka_unit_test(rhombus),    cmocka_unit_test(slopes)};
   return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
 }
