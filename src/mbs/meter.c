@@ -271,8 +271,8 @@ static void check_spin_limits(ga_meter *meter, const ga_state *s)
 
 static void check_limits(ga_meter *meter, const ga__eval *e, double t)
 {
-  for (int i = 0; i < e->b->element.n; i++) {
-    const ga__element *el = ga__element_at(e->b, i);
+  for (int i = e->b->edge.n - e->b->n_switches; i < e->b->edge.n; i++) { /* rigid stops are switches */
+    const ga__element *el = ga__element_of(e->b, GA__AT(e->b->edge, ga__edge, i)->part);
     const double beyond = el->type->passed ? el->type->passed(e, el) : 0.0;
     if (!(beyond > meter->passed_by)) continue;
     meter->passed = el->part;

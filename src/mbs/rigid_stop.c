@@ -161,21 +161,41 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 
 /* ---- Modes ---- */
 
-/* 1, −1: at or beyond the upper or lower limit, by more than −slack; 0: between them. */
-static int limit_at(const ga_rigid_stop_def *def, double value, double slack)
+/* 1, −1: at or beyond the upper or lower limit, by more than −slack, of the two the one that a rate or
+ * acceleration leads to, as both may be as close; 0: at none. */
+static int limit_towards(const ga_rigid_stop_def *def, double value, double slack, double direction)
 {
-  return value > def->upper - slack ? 1 : value < def->lower + slack ? -1 : 0;
+  if (direction > 0) return value > def->upper - slack;
+  return direction < 0 && value < def->lower + slack ? -1 : 0;
 }
 
-/* The mode that it should have. */
+/* The limit that is hit, at a rate of more than that of iterations. */
+static int hit_limit(const stop_eval *v, const ga_rigid_stop_def *def, double slack)
+{
+  return fabs(v->at.rate) > GA__STILL * (1 + v->at.size) ? limit_towards(def, v->at.value, slack, v->at.rate)
+                                                         : 0;
+}
+
+/* The limit that is touched without a rate, and that the acceleration presses against. */
+static int pressed_limit(const stop_eval *v, const ga_rigid_stop_def *def, double acc)
+{
+  const double slack = TOUCHES * (1 + fabs(v->at.value));
+  return fabs(v->at.rate) <= GA__STILL * (1 + v->at.size) ? limit_towards(def, v->at.value, slack, acc) : 0;
+}
+
+/* The mode that it should have. Nothing is wanted here that switch_mode() would refuse: it would be wanted at
+ * both ends of all steps that follow, which then show no change. */
 static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const rigid_stop *u = el->data;
+  const ga_rigid_stop_def *def = def_of(e->b, el);
   stop_eval v;
-  eval_stop(&v, e, el, 0);
+  eval_stop(&v, e, el, 1);
   int wanted = v.mode;
-  const int limit = limit_at(def_of(e->b, el), v.at.value, 0);
-  if (v.mode == FREE && limit * v.at.rate > 0) wanted = limit * IMPACT;
+  if (v.mode == FREE) {
+    const int hit = hit_limit(&v, def, 0);
+    wanted = hit ? hit * IMPACT : pressed_limit(&v, def, ga__held_acceleration(&v.at, e, &u->held));
+  }
   if (holds(&v) && v.mode * e->p->psi[u->held.psi] < 0) wanted = FREE;
   ga__mix_side(out, (unsigned)(wanted + IMPACT));
   return 0;
@@ -190,17 +210,15 @@ static int has_edges(const ga__mbs_model *b, const ga__element *el)
 /* Towards a limit that it touches: an impact, or rest where it is only pressed. x: mode and rate. */
 static int meet_limit(const stop_eval *v, const ga_rigid_stop_def *def, double acc, double *x)
 {
-  const int limit = limit_at(def, v->at.value, TOUCHES * (1 + fabs(v->at.value)));
-  const double inward = limit * v->at.rate;
-  if (limit == 0) return 0;
-  if (inward > GA__STILL * (1 + v->at.size)) {
-    x[0] = limit * IMPACT;
+  const int hit = hit_limit(v, def, TOUCHES * (1 + fabs(v->at.value)));
+  if (hit) {
+    x[0] = hit * IMPACT;
     x[1] = -def->restitution * v->at.rate;
     return 2;
   }
-  if (!(fabs(inward) <= GA__STILL * (1 + v->at.size) && limit * acc > 0)) return 0;
-  x[0] = limit;
-  return 1;
+  const int pressed = pressed_limit(v, def, acc);
+  if (pressed) x[0] = pressed;
+  return pressed != 0;
 }
 
 static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,

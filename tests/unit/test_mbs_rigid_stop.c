@@ -172,6 +172,69 @@ static void resumes_with_equal_bits(void **state)
   shop_close(&s);
 }
 
+/* ---- Limits that are close together ---- */
+
+/* A load of 10 sin 3t N presses a mass against one limit after the other, as far apart as `gap`; 0: by two
+ * stops. The load at 4 s is -5.37 N. */
+static shop squeezed(double gap)
+{
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_actuator_def push = ga_actuator_defaults();
+  ga_rigid_stop_def d = stop_of("stop", 0, gap > 0 ? gap : INFINITY, 0);
+  ga_scalar_def cart = ga_scalar_defaults();
+  cart.name = "cart", cart.mass = 1;
+  SHOP_ADD(&s, scalar, &cart);
+  push.name = "push", push.coordinate = "cart", push.force.expression = "10*sin(3*t)";
+  SHOP_ADD(&s, actuator, &push);
+  d.coordinate = "cart";
+  SHOP_ADD(&s, rigid_stop, &d);
+  if (gap > 0) return s;
+  d.name = "roof", d.lower = -INFINITY, d.upper = 0;
+  SHOP_ADD(&s, rigid_stop, &d);
+  return s;
+}
+
+static void close_limits_hold(void **state)
+{
+  static const ga_method METHOD[] = {GA_STABILIZED, GA_INDEX3, GA_SOI2};
+  static const double GAP[] = {0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6}, STEP[] = {0, 0.01, 0.013, 0.1};
+  (void)state;
+  for (int k = 0; k < 6 * 3 * 4; k++) {
+    history h = {0};
+    const double gap = GAP[k % 6], step = STEP[k / 18];
+    shop s = squeezed(gap);
+    shop_build(&s);
+    run(&s, METHOD[k / 6 % 3], 4, step, &h);
+    assert_near(now_of(&s, "cart"), 0, 1e-12 + 1e-2 * gap, "rests at the lower limit");
+    assert_near(now_of(&s, "stop.force"), -10 * sin(12), 1e-6, "force of the lower limit");
+    shop_close(&s);
+  }
+}
+
+/* A stepper that is used alone keeps the modes of its start: its run through the floor is reported. */
+static void passing_is_reported(void **state)
+{
+  (void)state;
+  shop s = ball();
+  history h = {0};
+  ga_meter *meter = NULL;
+  char text[256];
+  shop_start(&s);
+  assert_status(s.ctx, ga_meter_create(s.ctx, s.m, &meter), GA_OK);
+  assert_status(s.ctx, ga_meter_start(meter, ga_stepper_state(s.st)), GA_OK);
+  for (int i = 0; i < 50; i++) {
+    assert_status(s.ctx, ga_stepper_step(s.st, 0.01), GA_OK);
+    assert_status(s.ctx, ga_meter_update(meter, ga_stepper_state(s.st)), GA_OK);
+  }
+  assert_true(ga_meter_pull_text(meter, text, sizeof text) > 0);
+  assert_non_null(strstr(text, "rigid stop 'floor' was passed, most at t = 0.5 s by 0.25"));
+  /* follows: "its switch was missed; try error control, --tol 1e-6" */
+  run(&s, GA_STABILIZED, 0.5, 0, &h);
+  assert_true(now_of(&s, "ball") > 0);
+  ga_meter_destroy(&meter);
+  shop_close(&s);
+}
+
 /* ---- Several bodies ---- */
 
 static void add_point(shop *s, const char *name, double mass, double x, double v)
@@ -298,6 +361,7 @@ int main(void)
       cmocka_unit_test(resumes_with_equal_bits),  cmocka_unit_test(masses_share_an_impact),
       cmocka_unit_test(speed_goes_through_a_row), cmocka_unit_test(elastic_stop_of_a_joint_keeps_energy),
       cmocka_unit_test(start_beyond_is_refused),  cmocka_unit_test(memory_may_end),
+      cmocka_unit_test(close_limits_hold),        cmocka_unit_test(passing_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
