@@ -94,6 +94,8 @@ typedef struct ga__spin_record { /* history in a run */
   double since, worst, worst_t; /* worst 0: always below the limit */
 } ga__spin_record;
 
+typedef struct ga__doubt_record ga__doubt_record; /* doubt.h */
+
 /* Where breaks are searched: a function of time, an expression or a block. One of the first three is set. */
 typedef struct ga__break_site {
   const ga_function *function;
@@ -187,8 +189,11 @@ struct ga__element_type {
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
   int impacts; /* 1: velocities may jump by it; what kinetic energy is lost then, it dissipates */
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
-  /* [m] or [rad] by how much a limit that is never passed has been passed; 0: not at all */
-  double (*passed)(const ga__eval *e, const ga__element *el);
+  /* What is doubtful about this state, as a size in the element's own units; 0: nothing. at: where, if that
+   * is a place. write_doubt: the line of a report. may_doubt NULL: it may. (doubt.c) */
+  double (*doubt)(const ga__eval *e, const ga__element *el, double at[2]);
+  int (*may_doubt)(const ga__element *el);
+  void (*write_doubt)(ga__writer *w, const ga_machine *m, const ga__doubt_record *r);
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
   /* -- The start; from the definition of the part -- */

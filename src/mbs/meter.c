@@ -269,28 +269,6 @@ static void check_spin_limits(ga_meter *meter, const ga_state *s)
   }
 }
 
-static void check_limits(ga_meter *meter, const ga__eval *e, double t)
-{
-  for (int i = e->b->edge.n - e->b->n_switches; i < e->b->edge.n; i++) { /* rigid stops are switches */
-    const ga__element *el = ga__element_of(e->b, GA__AT(e->b->edge, ga__edge, i)->part);
-    const double beyond = el->type->passed ? el->type->passed(e, el) : 0.0;
-    if (!(beyond > meter->passed_by)) continue;
-    meter->passed = el->part;
-    meter->passed_by = beyond;
-    meter->passed_t = t;
-  }
-}
-
-static void write_passed(ga__writer *w, const ga_meter *meter)
-{
-  const ga__part *part = &meter->m->part[meter->passed];
-  if (meter->passed)
-    ga__write(w,
-              "%s '%s' was passed, most at t = %.6g s by %.4g: its switch was missed; try error control, "
-              "--tol 1e-6\n",
-              ga__part_text(part->kind), part->name, meter->passed_t, meter->passed_by);
-}
-
 static void write_spins(ga__writer *w, const ga_meter *meter)
 {
   for (int i = 0; i < meter->n_spin_limits; i++) {
@@ -338,7 +316,7 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
   }
   if (meter) write_turned_over(&w, meter);
   if (meter) write_spins(&w, meter);
-  if (meter) write_passed(&w, meter);
+  if (meter) ga__doubts_write(&w, meter->m, meter->doubt, meter->n_doubts);
   return (int)w.used;
 }
 
@@ -364,19 +342,23 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
   meter->n_spin_limits = list_spin_limits(m->model, NULL);
   meter->spin_limit = ga__alloc(ctx, (size_t)meter->n_spin_limits, sizeof *meter->spin_limit);
+  meter->n_doubts = ga__doubts_list(m->model, NULL);
+  meter->doubt = ga__alloc(ctx, (size_t)meter->n_doubts, sizeof *meter->doubt);
   meter->rigid_stops = has_rigid_stops(m->model);
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
   if (status || !meter->angle || !meter->work_term || !meter->spin || !meter->unilateral ||
-      !meter->spin_limit || !meter->v_before) {
+      !meter->spin_limit || !meter->doubt || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
   list_work(m->model, meter, 1);
   list_unilateral(m->model, meter->unilateral);
   list_spin_limits(m->model, meter->spin_limit);
+  ga__doubts_list(m->model, meter->doubt);
   list_turning(m->model, meter);
+  if (meter->n_doubts > 0) meter->needs_kin = 1, meter->simple = 0;
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
   meter->over = meter->angle + 3 * n;
@@ -394,6 +376,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->unilateral);
   ga__free(ctx, (*meter)->spin_limit);
+  ga__free(ctx, (*meter)->doubt);
   ga__free(ctx, (*meter)->v_before);
   ga__workspace_destroy((*meter)->work);
   ga__free(ctx, *meter);
@@ -485,6 +468,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   check_unilateral(meter, s);
   list_spin_limits(meter->m->model, meter->spin_limit);
   check_spin_limits(meter, s);
+  ga__doubts_list(meter->m->model, meter->doubt);
+  ga__doubts_check(meter->doubt, meter->n_doubts, &e);
   keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
@@ -520,7 +505,7 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   const int code = work_at(meter, &e, &lost, &in);
   if (code) return fail_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
-  if (meter->rigid_stops) check_limits(meter, &e, s->t);
+  ga__doubts_check(meter->doubt, meter->n_doubts, &e);
   if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
   if (looks)
@@ -577,7 +562,8 @@ static size_t first_unilateral(const ga_meter *meter)
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
   return meter ? first_unilateral(meter) + N_SAVED_UNILATERAL * (size_t)meter->n_unilateral +
-                     N_SAVED_SPIN * (size_t)meter->n_spin_limits + (size_t)meter->n_impact
+                     N_SAVED_SPIN * (size_t)meter->n_spin_limits + GA__DOUBT_SAVED * (size_t)meter->n_doubts +
+                     (size_t)meter->n_impact
                : 0;
 }
 
@@ -597,6 +583,8 @@ void ga_meter_save(const ga_meter *meter, double *saved)
     const ga__spin_record *o = &meter->spin_limit[i];
     saved[0] = o->since, saved[1] = o->worst, saved[2] = o->worst_t;
   }
+  ga__doubts_save(meter->doubt, meter->n_doubts, saved);
+  saved += GA__DOUBT_SAVED * meter->n_doubts;
   if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
 }
 
@@ -632,6 +620,8 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
     ga__spin_record *o = &meter->spin_limit[i];
     o->since = saved[0], o->worst = saved[1], o->worst_t = saved[2];
   }
+  ga__doubts_load(meter->doubt, meter->n_doubts, saved);
+  saved += GA__DOUBT_SAVED * meter->n_doubts;
   if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);
   return GA_OK;
 }

@@ -12,6 +12,7 @@
 #include "expr/side.h"
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
+#include "mbs/doubt.h"
 #include "mbs/held.h"
 
 #include <float.h>
@@ -248,13 +249,23 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
 }
 
 /* Switches are located, so that it is never passed by more than rounding, except where they were missed. */
-static double passed(const ga__eval *e, const ga__element *el)
+static double doubt(const ga__eval *e, const ga__element *el, double at[2])
 {
   const ga_rigid_stop_def *def = def_of(e->b, el);
   stop_eval v;
   eval_stop(&v, e, el, 0);
   const double beyond = fmax(v.at.value - def->upper, def->lower - v.at.value);
+  (void)at;
   return beyond > PASSED * (1 + fabs(v.at.value)) ? beyond : 0;
+}
+
+static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_record *r)
+{
+  const ga__part *part = &m->part[r->el->part];
+  ga__write(w,
+            "%s '%s' was passed, most at t = %.6g s by %.4g: its switch was missed; try error control, "
+            "--tol 1e-6\n",
+            ga__part_text(part->kind), part->name, r->worst_t, r->worst);
 }
 
 /* ---- Signals ---- */
@@ -301,7 +312,8 @@ const ga__element_type ga__rigid_stop_type = {
     .has_edges = has_edges,
     .side = side,
     .switch_mode = switch_mode,
-    .passed = passed,
+    .doubt = doubt,
+    .write_doubt = write_doubt,
     .n_signals = n_signals,
     .signal = signal,
     .value = value,
