@@ -137,7 +137,7 @@ static const ga__sentence SENTENCES[] = {
                                      "along the constraints does not converge",
                                      NULL},
     [GA_REASON_RESTARTS_PILE_UP] =
-        {"it restarts again after {0.3}, less than h_min = {1.3}: its restarts accumulate",
+        {"it restarts again after {0.3} s, too soon to be followed: its restarts accumulate",
          ". Let on_event stop the simulation, or go on with another model, before that"},
     [GA_REASON_STARTS_BEYOND_STOP] = {"it starts at {0}, which is not between its limits {1} and {2}", NULL},
     [GA_REASON_SWITCHES_CYCLE] =
@@ -415,6 +415,9 @@ static const ga__sentence SENTENCES[] = {
         {"t = {t}: within a step of {h} s(the given size) something acts that is not seen at its ends: the "
          "equations are violated there by more than {0} times the tolerance.",
          " Take a smaller step, or error control"},
+    [GA_REASON_EVENT_UNSURE] =
+        {"t = {t}: within a step its expression jumps so often that crossings may be missed.",
+         " Limit the size of steps"},
     [GA_REASON_STAYS_ON_JUMP] =
         {"{name} jumps here, and drives the motion back from both sides, so that it stays on the jump.",
          " Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "

@@ -12,9 +12,11 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/name.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An expression with its signals, by part and number among the part's. */
@@ -67,11 +69,52 @@ static ga_status resolve_signal(ga_machine *m, ga__mbs_model *b, const ga__part 
   return turns ? ga__signal_y(m, b, asking, field, name, &y) : GA_OK;
 }
 
-static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
-                                 const char *text, event_formula *f)
+/* A signal of its own expression that a text uses; at, bytes: where. */
+static const ga_signal_def *find_named(const ga_machine *m, const char *text, int *at, int *bytes)
+{
+  char name[GA_TEXT_PIECE];
+  for (*at = 0; (*bytes = ga__name_next(text, at)) > 0; *at += *bytes) {
+    if ((size_t)*bytes >= sizeof name) continue;
+    memcpy(name, text + *at, (size_t)*bytes);
+    name[*bytes] = '\0';
+    const int part = ga__find_part(m, name);
+    if (part >= 0 && m->part[part].kind == GA__PART_SIGNAL) return m->part[part].def;
+  }
+  return NULL;
+}
+
+/* Named signals are outputs, which are interpolated within steps: to see what they do there, their
+ * expressions take their place in the text. NULL: there are none, or they would become too long. Owned by the
+ * caller. */
+static ga_status expand_signals(ga_machine *m, const char *text, char **out)
+{
+  enum { MOST = 4000 };
+  const ga_signal_def *named;
+  int at, bytes;
+  *out = NULL;
+  while ((named = find_named(m, *out ? *out : text, &at, &bytes))) {
+    const char *from = *out ? *out : text;
+    const size_t length = strlen(from) + strlen(named->expression) + 3;
+    char *next = length < MOST ? ga__alloc(m->ctx, length, 1) : NULL;
+    if (next) snprintf(next, length, "%.*s(%s)%s", at, from, named->expression, from + at + bytes);
+    ga__free(m->ctx, *out);
+    *out = next;
+    if (!next) return length < MOST ? ga__no_memory(m->ctx, "an event") : GA_OK;
+  }
+  return GA_OK;
+}
+
+static void free_formula(ga_context *ctx, event_formula *f)
+{
+  ga_expr_destroy(&f->expr);
+  ga__free(ctx, f->part);
+  *f = (event_formula){.expr = NULL};
+}
+
+static ga_status resolve_text(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                              const char *text, event_formula *f)
 {
   ga__name_list names = {.text = NULL};
-  if (!text) return GA_OK;
   ga_status status = ga__names_compile(m, asking, field, text, 0, NULL, &names, &f->expr);
   f->n = status ? 0 : names.n - 1;
   f->part = status ? NULL : ga__alloc(m->ctx, 2 * (size_t)f->n, sizeof *f->part);
@@ -82,6 +125,22 @@ static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part
     if (status) status = ga__names_blame(m, text, &names, i, status);
   }
   ga__names_free(m->ctx, &names);
+  return status;
+}
+
+/* As it is written, so that messages show it; then with the expressions of signals in it. */
+static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                                 const char *text, event_formula *f)
+{
+  char *expanded = NULL;
+  if (!text) return GA_OK;
+  ga_status status = resolve_text(m, b, asking, field, text, f);
+  if (!status) status = expand_signals(m, text, &expanded);
+  if (!status && expanded) {
+    free_formula(m->ctx, f);
+    status = resolve_text(m, b, asking, field, expanded, f);
+  }
+  ga__free(m->ctx, expanded);
   return status;
 }
 
@@ -149,12 +208,6 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int index)
   return status;
 }
 
-static void free_formula(ga_context *ctx, event_formula *f)
-{
-  ga_expr_destroy(&f->expr);
-  ga__free(ctx, f->part);
-}
-
 static void release(ga_context *ctx, ga__element *el)
 {
   event *e = el->data;
@@ -215,6 +268,9 @@ struct ga_event_watch {
   ga_event *action;
   int *index;                /* [most] signals of one expression */
   double *value;             /* [1 + most] t and their values */
+  int n_inputs, *first;      /* signals of all `when`, and the first of each event */
+  double *input;             /* [n_inputs] their last values */
+  double *lo, *hi;           /* [1 + most] */
   ga_evaluation *evaluation; /* of velocities that are set; NULL: there are none */
   ga__svd svd;
   int n_all; /* rows of its matrix */
@@ -262,9 +318,30 @@ ga_status ga_event_watch_values(ga_event_watch *w, const ga_state *s, double *g)
   ga_status status = GA_OK;
   if (!w) return GA_ERR_ARGUMENT;
   if (!s || !g) return ga__refuse_null(w->ctx, __func__, s ? "g" : "the state");
-  for (int i = 0; i < w->n && !status; i++)
+  for (int i = 0; i < w->n && !status; i++) {
     status = formula_value(w, w->part[i], &w->event[i]->when, "when", s, &g[i]);
+    memcpy(w->input + w->first[i], w->value + 1, (size_t)w->event[i]->when.n * sizeof *w->input);
+  }
   return status;
+}
+
+static void event_inputs(void *user, double *u)
+{
+  const ga_event_watch *w = user;
+  memcpy(u, w->input, (size_t)w->n_inputs * sizeof *u);
+}
+
+static int event_bounds(void *user, int event_number, const double t[2], const double *lo, const double *hi,
+                        double *least, double *most)
+{
+  ga_event_watch *w = user;
+  const event_formula *f = &w->event[event_number]->when;
+  const size_t first = (size_t)w->first[event_number], bytes = (size_t)f->n * sizeof *lo;
+  w->lo[0] = t[0], w->hi[0] = t[1];
+  memcpy(w->lo + 1, lo + first, bytes);
+  memcpy(w->hi + 1, hi + first, bytes);
+  if (!ga_expr_bounds(f->expr, w->lo, w->hi, least, most)) return 0;
+  return ga_expr_has_edges(f->expr, -1) ? 2 : 1;
 }
 
 static int event_function(void *user, const ga_point *p, double *g)
@@ -379,7 +456,8 @@ static ga_status take_memory(ga_event_watch *w)
   w->event = ga__alloc(w->ctx, n, sizeof *w->event);
   w->name = ga__alloc(w->ctx, n, sizeof *w->name);
   w->action = ga__alloc(w->ctx, n, sizeof *w->action);
-  if (!w->part || !w->event || !w->name || !w->action) return ga__no_memory(w->ctx, "events");
+  w->first = ga__alloc(w->ctx, n, sizeof *w->first);
+  if (!w->part || !w->event || !w->name || !w->action || !w->first) return ga__no_memory(w->ctx, "events");
   int most = 0, velocities = 0;
   for (int i = 0; i < w->n; i++) {
     static const int DIRECTION[] = {
@@ -391,13 +469,18 @@ static ga_status take_memory(ga_event_watch *w)
     w->action[i] = (ga_event){DIRECTION[def->direction], def->set || def->restart ? GA_EVENT_RESTART
                                                          : def->stop              ? GA_EVENT_STOP
                                                                                   : GA_EVENT_RECORD};
+    w->first[i] = w->n_inputs;
+    w->n_inputs += e->when.n;
     most = e->when.n > most ? e->when.n : most;
     most = e->to.n > most ? e->to.n : most;
     velocities |= e->target == SETS_VELOCITY;
   }
   w->index = ga__alloc(w->ctx, (size_t)most, sizeof *w->index);
   w->value = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->value);
-  if (!w->index || !w->value) return ga__no_memory(w->ctx, "events");
+  w->lo = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->lo);
+  w->hi = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->hi);
+  w->input = ga__alloc(w->ctx, (size_t)w->n_inputs, sizeof *w->input);
+  if (!w->index || !w->value || !w->lo || !w->hi || !w->input) return ga__no_memory(w->ctx, "events");
   return velocities ? take_velocity_memory(w) : GA_OK;
 }
 
@@ -426,7 +509,8 @@ void ga_event_watch_destroy(ga_event_watch **watch)
   if (!watch || !*watch) return;
   ga_event_watch *w = *watch;
   void *const owned[] = {w->part,  w->event,    w->name,     w->action, w->index,   w->value,
-                         w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix};
+                         w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix,
+                         w->first, w->input,    w->lo,       w->hi};
   ga_context *ctx = w->ctx;
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) ga__free(ctx, owned[i]);
   ga__svd_destroy(&w->svd);
@@ -446,6 +530,9 @@ void ga_event_watch_use(ga_event_watch *w, ga_simulate_opts *o)
   o->event_function = event_function;
   o->on_event = on_event;
   o->event_user = w;
+  o->n_event_inputs = w->n_inputs;
+  o->event_inputs = event_inputs;
+  o->event_bounds = event_bounds;
 }
 
 int ga_event_watch_stopped_by(const ga_event_watch *w)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "mbs_shop.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double G = 10.0;
@@ -257,6 +258,79 @@ static void two_crossings_in_a_step_are_found(void **state)
     assert_true(turns >= 9);
     assert_in_range(count(&r.log, 1), 2 * turns, 2 * turns + 2);
     assert_in_range(count(&r.log, 2), turns, turns + 1);
+    end(&s, &r);
+    shop_close(&s);
+  }
+}
+
+/* Pulses of width w along a, which moves with 1 m/s from 0, and in time; by jumps, smooth, and by a signal
+ * whose expression jumps. Each has two crossings, and restarts at the first pulse. */
+static void narrow_pulses_are_found(void **state)
+{
+  static const double WIDTH[] = {0.3, 0.03, 1e-3, 1e-5, 1e-7};
+  (void)state;
+  for (int k = 0; k < 5 * 3; k++) {
+    const double w = WIDTH[k % 5], half = sqrt(log(2.0));
+    char text[5][96];
+    const double at[5] = {3.3, 5.1234, 6.1234, 7.1, 8.7};
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    run r = run_of(10, k / 5 == 0 ? 0 : k / 5 == 1 ? 0.1 : 0.37);
+    shop_scalar(&s, "a", 0, 1);
+    add_variable(&s, "n", 0);
+    snprintf(text[0], 96, "step(a, 3.3) - step(a, 3.3 + %g) - 0.5", w);
+    snprintf(text[1], 96, "exp(-((a - 5.1234)/%g)^2) - 0.5", w);
+    snprintf(text[2], 96, "exp(-((t - 6.1234)/%g)^2) - 0.5", w);
+    snprintf(text[3], 96, "step(t, 7.1) - step(t, 7.1 + %g) - 0.5", w);
+    snprintf(text[4], 96, "step(a, 8.7) - step(a, 8.7 + %g)", w);
+    ga_signal_def gate = ga_signal_defaults();
+    gate.name = "gate", gate.expression = text[4];
+    SHOP_ADD(&s, signal, &gate);
+    gate.name = "twice", gate.expression = "2*gate";
+    SHOP_ADD(&s, signal, &gate);
+    add_event(&s, "by_place", text[0], GA_DIRECTION_BOTH, "n", "n + 1");
+    for (int i = 1; i < 4; i++)
+      add_event(&s, (const char *[]){"", "bell", "bell_of_time", "by_time"}[i], text[i], GA_DIRECTION_BOTH,
+                NULL, NULL);
+    add_event(&s, "by_signal", "1 - twice", GA_DIRECTION_FALLING, NULL, NULL);
+    shop_build(&s);
+    begin(&s, &r);
+    assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
+    assert_int_equal(r.log.n, 9);
+    for (int i = 0; i < 9; i++) {
+      const int e = i / 2, last = i % 2;
+      const double t = e == 1 || e == 2 ? at[e] + (2 * last - 1) * half * w : at[e] + last * w;
+      assert_int_equal(r.log.event[i], e);
+      assert_near(r.log.t[i], t, 1e-12 + 1e-7 * w, "edge of a pulse");
+    }
+    assert_near(read_signal(&s, "n"), 2, 0, "restarts");
+    end(&s, &r);
+    shop_close(&s);
+  }
+}
+
+static void note_warning(void *user, ga_log_level level, const ga_error *message)
+{
+  (void)level;
+  *(int *)user += message->reason == GA_REASON_EVENT_UNSURE;
+}
+
+/* What the search cannot exclude is reported: sin + cos never reaches 1.5. */
+static void unsure_searches_are_reported(void **state)
+{
+  (void)state;
+  for (int fine = 0; fine < 2; fine++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    int warnings = 0;
+    run r = run_of(0.05, 0);
+    shop_scalar(&s, "a", 0, 1);
+    add_event(&s, "never", "step(sin(1e5*a) + cos(1e5*a), 1.5) - 0.5", GA_DIRECTION_BOTH, NULL, NULL);
+    shop_build(&s);
+    s.ctx->opts.log = note_warning, s.ctx->opts.log_user = &warnings;
+    if (fine) r.opts.h_max = 2e-5; /* follows: "Limit the size of steps" */
+    begin(&s, &r);
+    assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
+    assert_int_equal(warnings, !fine);
+    assert_int_equal(r.log.n, 0);
     end(&s, &r);
     shop_close(&s);
   }
@@ -545,6 +619,8 @@ int main(void)
       cmocka_unit_test(bounces_that_accumulate_are_reported),
       cmocka_unit_test(a_relay_switches_in_time),
       cmocka_unit_test(two_crossings_in_a_step_are_found),
+      cmocka_unit_test(narrow_pulses_are_found),
+      cmocka_unit_test(unsure_searches_are_reported),
       cmocka_unit_test(times_are_met),
       cmocka_unit_test(angles_count_turns),
       cmocka_unit_test(impulses_obey_the_joints),
