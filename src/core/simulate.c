@@ -309,7 +309,8 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   double t;
   while ((t = ga__sim_next_output(sim, &which)) <= t0) {
     ga__sim_count_output(sim, which, t);
-    if (ga__sim_hand_out_state(sim, s)) {
+    sim->view = *s, sim->view.t = t; /* behind samples at t0 the state is later by a rounding */
+    if (ga__sim_hand_out_state(sim, &sim->view)) {
       sim->stopped = 1;
       return GA_STOPPED;
     }

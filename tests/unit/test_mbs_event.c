@@ -346,13 +346,15 @@ static void times_are_met(void **state)
   add_event(&s, "first", "t - 1.3", GA_DIRECTION_BOTH, NULL, NULL);
   add_event(&s, "push", "t - 2", GA_DIRECTION_RISING, "mass.rate", "2*mass");
   add_event(&s, "twice", "(t - 2.3)*(t - 2.4)", GA_DIRECTION_BOTH, NULL, NULL);
+  add_event(&s, "end", "t - 3", GA_DIRECTION_BOTH, "mass.rate", "7");
   shop_build(&s);
   begin(&s, &r);
   assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
-  assert_int_equal(r.log.n, 4);
-  const double exact[] = {1.3, 2, 2.3, 2.4};
-  for (int i = 0; i < 4; i++) assert_near(r.log.t[i], exact[i], 1e-14, "time");
+  assert_int_equal(r.log.n, 5);
+  const double exact[] = {1.3, 2, 2.3, 2.4, 3};
+  for (int i = 0; i < 5; i++) assert_near(r.log.t[i], exact[i], 1e-14, "time");
   assert_near(read_signal(&s, "mass"), 1 + 0.6 + 2 * 1.6, 1e-12, "moved on with the new rate");
+  assert_near(read_signal(&s, "mass.rate"), 7, 1e-12, "an event at the end acts");
   end(&s, &r);
   shop_close(&s);
 }
