@@ -168,7 +168,9 @@ GA_API const char *ga_version(void);
   X(GA_REASON_GUESS_OF_KNOWN, "a guess for a signal that the start computes itself")                         \
   X(GA_REASON_GUESS_UNUSED, "a guess for a signal that nothing uses")                                        \
   X(GA_REASON_GUESS_TWICE, "two guesses for one signal")                                                     \
+  X(GA_REASON_FRICTION_TOO_STRONG, "dry friction stops a motion within the rounding of times")               \
   X(GA_REASON_EVENT_TARGET, "an event cannot set this")                                                      \
+  X(GA_REASON_EVENT_UNIT, "the new value of an event has another dimension than what it sets")               \
   X(GA_REASON_EVENT_ENERGY, "an event uses an energy that is summed up along a run")                         \
   X(GA_REASON_EVENT_HELD, "joints do not allow the velocity that an event sets")                             \
   /* fields of parts */                                                                                      \

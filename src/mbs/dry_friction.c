@@ -25,6 +25,8 @@ typedef struct dry_friction {
 } dry_friction;
 
 /* At the point of an evaluation. */
+#define PASSES_BY 0.05 /* [m/s] or [rad/s]: located speeds of 0 are never off by this much */
+
 typedef struct friction_eval {
   ga__held_eval at;
   int mode;
@@ -234,6 +236,19 @@ static int mode_after(const ga__eval *e, const ga__element *el, const friction_e
   return v->mode;
 }
 
+/* The speed has passed 0 by far just behind an edge: friction stops the motion within the rounding of times.
+ */
+static int fail_too_strong(const ga__eval *e, const ga__element *el, const friction_eval *v)
+{
+  const char *unit =
+      ga__motion_unit(ga__gauge_is_angle(e->b, ((const dry_friction *)el->data)->held.gauge), GA_UNIT_RATE);
+  ga__refuse_part(e->work->ctx, &e->m->part[el->part], GA_ERR_INCONSISTENT, GA_REASON_FRICTION_TOO_STRONG,
+                  (ga__facts){.field = "level",
+                              .at = &(ga__fact_time){e->p->t, NAN, -1, -1},
+                              GA__NUMBERS({v->at.rate, unit})});
+  return -1;
+}
+
 static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,
                        const unsigned char *shared, double *x, double *excess)
 {
@@ -246,9 +261,16 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   } else {
     eval_gauge(&v, e, el, 0);
     mode = mode_before(&v, when);
+    if (when == GA_SWITCH_PASSED && slides(&v) && mode == STICKS && fabs(v.at.rate) > PASSES_BY)
+      return fail_too_strong(e, el, &v);
   }
   *x = mode;
   return mode != v.mode;
+}
+
+static int switch_row(const ga__element *el)
+{
+  return ((const dry_friction *)el->data)->held.psi;
 }
 
 /* ---- Signals: force, positive where it makes the coordinate grow; 1 while it sticks ---- */
@@ -308,6 +330,7 @@ const ga__element_type ga__dry_friction_type = {
     .has_edges = has_edges,
     .side = side,
     .switch_mode = switch_mode,
+    .switch_row = switch_row,
     .get_input = get_input,
     .n_signals = n_signals,
     .signal = signal,

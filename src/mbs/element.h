@@ -241,7 +241,8 @@ struct ga__element_type {
    * it should have another one; *excess: how much it disagrees, the largest one changes first. */
   int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when,
                      const unsigned char *shared, double *x, double *excess);
-  int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
+  int (*switch_row)(const ga__element *el); /* its row of k, which holds against forces but not impulses */
+  int (*may_hide)(const ga__element *el);   /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* Outputs and inputs that are functions of time alone (time_signal.c). */
   ga_status (*output_over_time)(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);

@@ -12,6 +12,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/expression_unit.h"
 #include "mbs/name.h"
 #include "lin/lin_impl.h"
 
@@ -111,6 +112,45 @@ static void free_formula(ga_context *ctx, event_formula *f)
   *f = (event_formula){.expr = NULL};
 }
 
+/* The unit of a signal; "": not known. */
+static const char *unit_of(const ga__mbs_model *b, int part, int number, ga__channel *at)
+{
+  if (part >= b->m->n_parts) return "J"; /* an energy */
+  ga__channel_get(b, part, number, at);
+  return at->unit;
+}
+
+static ga__dimension_known dimension_of(ga_context *ctx, const char *unit)
+{
+  ga__dimension_known known = {.known = 0};
+  known.known = unit[0] && ga_unit_parse(ctx, unit, NULL, &known.dimension, NULL) == GA_OK;
+  return known;
+}
+
+/* Terms of a sum must have the same dimension, and all of it that of the unit (NULL: none is known). */
+static ga_status check_units(ga_machine *m, const ga__mbs_model *b, const ga__part *asking, const char *field,
+                             const event_formula *f, const char *unit)
+{
+  ga__dimension_known known, *variable = ga__alloc(m->ctx, 1 + (size_t)f->n, sizeof *variable);
+  ga__channel at;
+  if (!variable) return ga__no_memory(m->ctx, "the units of an event");
+  variable[0] = dimension_of(m->ctx, "s");
+  for (int i = 0; i < f->n; i++)
+    variable[1 + i] = dimension_of(m->ctx, unit_of(b, f->part[i], f->number[i], &at));
+  const ga_status status = ga__expression_dimension(m, asking, field, f->expr, variable, NULL, &known);
+  ga__free(m->ctx, variable);
+  if (status || !unit) return status;
+  const ga__dimension_known wanted = dimension_of(m->ctx, unit);
+  if (!known.known || !wanted.known ||
+      memcmp(&known.dimension, &wanted.dimension, sizeof known.dimension) == 0)
+    return GA_OK;
+  char is[GA_ERROR_UNIT];
+  ga__write_unit(is, sizeof is, &known.dimension);
+  return ga__refuse_part(
+      m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_EVENT_UNIT,
+      (ga__facts){.field = field, .name = ga_expr_text(f->expr), .detail = is, .expected = unit});
+}
+
 static ga_status resolve_text(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
                               const char *text, event_formula *f)
 {
@@ -130,11 +170,12 @@ static ga_status resolve_text(ga_machine *m, ga__mbs_model *b, const ga__part *a
 
 /* As it is written, so that messages show it; then with the expressions of signals in it. */
 static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
-                                 const char *text, event_formula *f)
+                                 const char *text, const char *unit, event_formula *f)
 {
   char *expanded = NULL;
   if (!text) return GA_OK;
   ga_status status = resolve_text(m, b, asking, field, text, f);
+  if (!status) status = check_units(m, b, asking, field, f, unit);
   if (!status) status = expand_signals(m, text, &expanded);
   if (!status && expanded) {
     free_formula(m->ctx, f);
@@ -202,9 +243,12 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int index)
   const ga__element *el = ga__element_add(m, b, index, &ga__event_type, 0, 0);
   if (!el) return GA_ERR_MEMORY;
   event *e = el->data;
-  ga_status status = resolve_formula(m, b, part, "when", def->when, &e->when);
-  if (!status) status = resolve_formula(m, b, part, "to", def->to, &e->to);
+  ga__channel at;
+  ga_status status = resolve_formula(m, b, part, "when", def->when, NULL, &e->when);
   if (!status) status = resolve_target(m, b, part, def->set, e);
+  if (!status)
+    status = resolve_formula(m, b, part, "to", def->to, def->set ? unit_of(b, e->part, e->number, &at) : NULL,
+                             &e->to);
   return status;
 }
 
@@ -372,6 +416,20 @@ static ga_status read_velocity(ga_event_watch *w, const event *e, const ga_state
   return ga_machine_signals(w->m, w->meter, &at, 1, &index, value);
 }
 
+/* Friction that sticks gives way to an impulse, and a stop that something rests at answers by an impact of
+ * its own, in the start that follows: their rows do not count. */
+static void leave_out_switches(ga_event_watch *w)
+{
+  const ga__mbs_model *b = w->m->model;
+  const size_t n = (size_t)w->n_all;
+  for (int i = b->edge.n - b->n_switches; i < b->edge.n; i++) {
+    const ga__element *el = ga__element_of(b, GA__AT(b->edge, ga__edge, i)->part);
+    const size_t row = (size_t)(b->nv + b->n_lambda + el->type->switch_row(el));
+    for (size_t k = 0; k < n; k++) w->matrix[row * n + k] = w->matrix[k * n + row] = 0.0;
+    w->right[row] = 0.0;
+  }
+}
+
 /* v := velocities after the impulse. */
 static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const event *e, const ga_state *s,
                               double to, double *v)
@@ -401,6 +459,7 @@ static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const eve
   for (int i = 0; i < nl; i++) w->right[nv + i] = -w->phi_dot[i];
   for (int i = 0; i < b->n_psi; i++) w->right[nv + nl + i] = -w->residual[nv + nl + i];
   w->right[last] = to - now;
+  leave_out_switches(w);
   if ((status = ga__svd_compute(&w->svd, w->matrix, 1e-12))) return status;
   ga__svd_solve(&w->svd, w->right, w->solution);
   for (int i = 0; i < nv; i++) v[i] += w->solution[i];

@@ -268,6 +268,11 @@ static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_reco
             ga__part_text(part->kind), part->name, r->worst_t, r->worst);
 }
 
+static int switch_row(const ga__element *el)
+{
+  return ((const rigid_stop *)el->data)->held.psi;
+}
+
 /* ---- Signals ---- */
 
 static int n_signals(const ga__mbs_model *b, int part)
@@ -312,6 +317,7 @@ const ga__element_type ga__rigid_stop_type = {
     .has_edges = has_edges,
     .side = side,
     .switch_mode = switch_mode,
+    .switch_row = switch_row,
     .doubt = doubt,
     .write_doubt = write_doubt,
     .n_signals = n_signals,

@@ -493,6 +493,32 @@ static void level_follows_a_reaction(void **state)
   }
 }
 
+/* A level that stops the motion within the rounding of times cannot be followed, and is refused by name. */
+static void too_strong_is_refused(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    history h = {0};
+    ga_dry_friction_def f = ga_dry_friction_defaults();
+    shop_scalar(&s, "mass", 0, 1);
+    f.name = "brake", f.coordinate = "mass", f.level.value = k ? 1e30 : 3e9;
+    SHOP_ADD(&s, dry_friction, &f);
+    shop_build(&s);
+    if (k == 0) {
+      run(&s, &(trial){GA_STABILIZED, 1, 0, 1e-6}, &h);
+      assert_near(now_of(&s, "mass"), 0.5e-9, 1e-15, "stops after v²m/(2F)");
+    } else {
+      ga_simulator *sim = begin(&s, &(trial){GA_STABILIZED, 1, 0, 1e-6}, &h);
+      assert_status(s.ctx, ga_simulator_run(sim), GA_ERR_INCONSISTENT);
+      assert_int_equal(ga_context_error(s.ctx)->reason, GA_REASON_FRICTION_TOO_STRONG);
+      assert_string_equal(ga_context_error(s.ctx)->part, "brake");
+      ga_simulator_destroy(&sim);
+    }
+    shop_close(&s);
+  }
+}
+
 /* ---- Memory ---- */
 
 static shop unbuilt(void)
@@ -520,6 +546,7 @@ int main(void)
       cmocka_unit_test(jumps_release),
       cmocka_unit_test(block_stays_on_incline),
       cmocka_unit_test(level_follows_a_reaction),
+      cmocka_unit_test(too_strong_is_refused),
       cmocka_unit_test(frictions_share_a_load),
       cmocka_unit_test(drive_reverses_friction),
       cmocka_unit_test(memory_may_end),
