@@ -316,7 +316,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   status = start_at(f, fmax(t, time_of(f)), h / f->opts.parts); /* never back */
   f->t_step = f->t_target = t;
   f->n_edges = f->ahead = 0;
-  return status;
+  return status ? status : call_observer(f); /* so that what it sums up is known behind the jump too */
 }
 
 /* ---- Going along ---- */

@@ -27,11 +27,12 @@ static void simple_work(const ga__work_term *w, int n, const double *v, const do
   }
 }
 
-/* Dissipated and input power. Conservative elements, usually most of them, are left out. */
-static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in)
+/* Dissipated and input power, and stored energy. Conservative elements, usually most of them, are left out.
+ */
+static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in, double *stored)
 {
   int code = 0;
-  *lost = *in = 0;
+  *lost = *in = *stored = 0;
   for (int i = 0; !code && i < meter->n_work_terms; i++) {
     const ga__work_term *w = &meter->work_term[i];
     const ga__element *el = ga__element_at(e->b, w->element);
@@ -43,6 +44,7 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, doubl
     code = el->type->powers(e, el, &now);
     *lost += now.lost;
     *in += now.in;
+    *stored += now.potential;
   }
   return code;
 }
@@ -69,6 +71,7 @@ static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
  * change of kinetic energy, ½(v⁺ + v⁻)ᵀM(v⁺ − v⁻) = −½ μᵀB(v⁺ + v⁻), is the work of the drives, −½ μ (r⁻ +
  * r⁺) of each, since B v is 0 on both sides in all other rows. */
 
+#define SAME_TIME 1e-14  /* relative to t: two sides of a jump, between which nothing has moved */
 #define IMPACT_TIME 1e-9 /* [s], or relative to t: largest time between the two sides of a jump */
 
 static int accepts_impacts(const ga__mbs_model *b, const ga__row *row)
@@ -464,6 +467,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
+  double unused[2];
+  work_at(meter, &e, &unused[0], &unused[1], &meter->stored);
   list_unilateral(meter->m->model, meter->unilateral);
   check_unilateral(meter, s);
   list_spin_limits(meter->m->model, meter->spin_limit);
@@ -498,13 +503,15 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   ga__workspace *w = meter->work;
   const int looks = meter->n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
   const double impact = ga__impact_work(meter, s);
-  double lost, in;
+  double lost, in, stored;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
       meter->needs_kin || looks ? ga__eval_at(w, &p, 1, 0) : (ga__eval){w->m, w->b, &p, w->kin, w};
-  const int code = work_at(meter, &e, &lost, &in);
+  const int code = work_at(meter, &e, &lost, &in, &stored);
   if (code) return fail_powers(meter, code, s->t);
   add_step(meter, h, lost, in);
+  if (h <= SAME_TIME * fabs(s->t)) meter->input += stored - meter->stored; /* as by a road that jumps */
+  meter->stored = stored;
   ga__doubts_check(meter->doubt, meter->n_doubts, &e);
   if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
@@ -552,7 +559,7 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 9, N_SAVED_UNILATERAL = 4, N_SAVED_SPIN = 3 };
+enum { N_SAVED = 10, N_SAVED_UNILATERAL = 4, N_SAVED_SPIN = 3 };
 
 static size_t first_unilateral(const ga_meter *meter)
 {
@@ -570,8 +577,8 @@ size_t ga_meter_saved_size(const ga_meter *meter)
 void ga_meter_save(const ga_meter *meter, double *saved)
 {
   if (!meter || !saved) return;
-  const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,  meter->start,
-                                 meter->lost,    meter->in, meter->moved,      meter->fastest};
+  const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,   meter->start,
+                                 meter->lost,    meter->in, meter->moved,      meter->fastest, meter->stored};
   memcpy(saved, fixed, sizeof fixed);
   memcpy(saved + N_SAVED, meter->angle, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
   saved += first_unilateral(meter);
@@ -610,6 +617,7 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->in = saved[6];
   meter->moved = saved[7];
   meter->fastest = saved[8];
+  meter->stored = saved[9];
   memcpy(meter->angle, saved + N_SAVED, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
   saved += first_unilateral(meter);
   for (int i = 0; i < meter->n_unilateral; i++, saved += N_SAVED_UNILATERAL) {

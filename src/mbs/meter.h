@@ -14,6 +14,7 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   ga__spin_record *spin_limit;
   double t, dissipated, input;
   double lost, in;          /* [W] at t */
+  double stored;            /* [J] potential energy of work terms at t, which may jump with time */
   double moved;             /* [rad] bound of the change of any counted angle since it was evaluated */
   double fastest;           /* [rad/s] bound of all |ω| at t */
   ga__work_term *work_term; /* of elements that dissipate power or put it in */
