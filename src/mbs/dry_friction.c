@@ -24,9 +24,9 @@ typedef struct dry_friction {
   int port[2];
 } dry_friction;
 
-/* At the point of an evaluation. */
 #define PASSES_BY 0.05 /* [m/s] or [rad/s]: located speeds of 0 are never off by this much */
 
+/* At the point of an evaluation. */
 typedef struct friction_eval {
   ga__held_eval at;
   int mode;
@@ -202,12 +202,6 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   return 0;
 }
 
-static int has_edges(const ga__mbs_model *b, const ga__element *el)
-{
-  (void)b, (void)el;
-  return 1;
-}
-
 /* Before a start: by the speed, if there is any. Behind an edge it has passed 0 if it has the wrong sign. */
 static int mode_before(const friction_eval *v, ga_switch_when when)
 {
@@ -268,29 +262,11 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   return mode != v.mode;
 }
 
-static int switch_row(const ga__element *el)
-{
-  return ((const dry_friction *)el->data)->held.psi;
-}
-
 /* ---- Signals: force, positive where it makes the coordinate grow; 1 while it sticks ---- */
-
-static int n_signals(const ga__mbs_model *b, int part)
-{
-  (void)b, (void)part;
-  return 2;
-}
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
-  const ga__element *el = ga__element_of(b, part);
-  const int angle =
-      el && b->gauge.n > 0 && ga__gauge_is_angle(b, ((const dry_friction *)el->data)->held.gauge);
-  if (i == 0)
-    ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
-  else
-    ga__signal_set(out, "sticks", "1", GA__PROBE_ELEMENT, 1);
-  out->probe.owner = part;
+  ga__held_signal(b, part, i, "sticks", out);
 }
 
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
@@ -327,12 +303,12 @@ const ga__element_type ga__dry_friction_type = {
     .jacobian = jacobian,
     .initial = initial,
     .powers = powers,
-    .has_edges = has_edges,
+    .has_edges = ga__held_has_edges,
     .side = side,
     .switch_mode = switch_mode,
-    .switch_row = switch_row,
+    .switch_row = ga__held_switch_row,
     .get_input = get_input,
-    .n_signals = n_signals,
+    .n_signals = ga__held_n_signals,
     .signal = signal,
     .value = value,
     .unit_of_input = unit_of_input,

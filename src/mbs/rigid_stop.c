@@ -202,12 +202,6 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   return 0;
 }
 
-static int has_edges(const ga__mbs_model *b, const ga__element *el)
-{
-  (void)b, (void)el;
-  return 1;
-}
-
 /* Towards a limit that it touches: an impact, or rest where it is only pressed. x: mode and rate. */
 static int meet_limit(const stop_eval *v, const ga_rigid_stop_def *def, double acc, double *x)
 {
@@ -268,28 +262,11 @@ static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_reco
             ga__part_text(part->kind), part->name, r->worst_t, r->worst);
 }
 
-static int switch_row(const ga__element *el)
-{
-  return ((const rigid_stop *)el->data)->held.psi;
-}
-
 /* ---- Signals ---- */
-
-static int n_signals(const ga__mbs_model *b, int part)
-{
-  (void)b, (void)part;
-  return 2;
-}
 
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
-  const ga__element *el = ga__element_of(b, part);
-  const int angle = el && b->gauge.n > 0 && ga__gauge_is_angle(b, ((const rigid_stop *)el->data)->held.gauge);
-  if (i == 0)
-    ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
-  else
-    ga__signal_set(out, "rests", "1", GA__PROBE_ELEMENT, 1);
-  out->probe.owner = part;
+  ga__held_signal(b, part, i, "rests", out);
 }
 
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
@@ -314,13 +291,13 @@ const ga__element_type ga__rigid_stop_type = {
     .initial = initial,
     .powers = powers,
     .impacts = 1,
-    .has_edges = has_edges,
+    .has_edges = ga__held_has_edges,
     .side = side,
     .switch_mode = switch_mode,
-    .switch_row = switch_row,
+    .switch_row = ga__held_switch_row,
     .doubt = doubt,
     .write_doubt = write_doubt,
-    .n_signals = n_signals,
+    .n_signals = ga__held_n_signals,
     .signal = signal,
     .value = value,
 };

@@ -73,21 +73,7 @@ static int observe(void *user, const ga_stepper *st)
 
 static ga_simulator *begin(shop *s, ga_method method, double t_end, double fixed_h, history *h)
 {
-  double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
-  ga_stepper_opts opts = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
-  ga_simulator *sim = NULL;
-  opts.method = method;
-  o.t_end = t_end;
-  o.fixed_h = fixed_h;
-  o.rtol = o.rtol_v = o.atol = o.atol_v = 1e-8;
-  o.observer = observe;
-  o.user = h;
-  assert_status(s->ctx, ga_machine_initial(s->m, q0, v0, x0), GA_OK);
-  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
-  assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
-  assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
-  return sim;
+  return shop_begin(s, &(shop_trial){method, t_end, fixed_h, 1e-8}, observe, h);
 }
 
 static void run(shop *s, ga_method method, double t_end, double fixed_h, history *h)
@@ -96,11 +82,6 @@ static void run(shop *s, ga_method method, double t_end, double fixed_h, history
   ga_simulator *sim = begin(s, method, t_end, fixed_h, h);
   assert_status(s->ctx, ga_simulator_run(sim), GA_OK);
   ga_simulator_destroy(&sim);
-}
-
-static double now_of(const shop *s, const char *signal)
-{
-  return shop_signal(s, ga_stepper_state(s->st), signal);
 }
 
 /* ---- A bouncing ball ---- */
@@ -136,12 +117,12 @@ static void ball_bounces_rests_and_leaves(void **state)
     run(&s, METHOD[k], 8, k == 3 ? 0.01 : 0, &h);
     for (; n < h.n && v > 1e-3; n++, t += v / 5, v *= 0.7) assert_near(h.t[n], t, 1e-8, "time of a bounce");
     assert_true(n >= 23);
-    assert_near(now_of(&s, "ball"), 0, 1e-10, "rests on the floor");
-    assert_near(now_of(&s, "floor.force"), 4, 1e-8, "force of the floor");
-    assert_near(now_of(&s, "floor.rests"), 1, 0, "rests");
+    assert_near(shop_now(&s, "ball"), 0, 1e-10, "rests on the floor");
+    assert_near(shop_now(&s, "floor.force"), 4, 1e-8, "force of the floor");
+    assert_near(shop_now(&s, "floor.rests"), 1, 0, "rests");
     run(&s, METHOD[k], 11, k == 3 ? 0.01 : 0, &h);
-    assert_near(now_of(&s, "ball.rate"), 1, 1e-6, "leaves at 10 s");
-    assert_near(now_of(&s, "ball"), 1.0 / 3, k == 3 ? 5e-5 : 5e-6, "leaves at 10 s");
+    assert_near(shop_now(&s, "ball.rate"), 1, 1e-6, "leaves at 10 s");
+    assert_near(shop_now(&s, "ball"), 1.0 / 3, k == 3 ? 5e-5 : 5e-6, "leaves at 10 s");
     shop_close(&s);
   }
 }
@@ -205,8 +186,8 @@ static void close_limits_hold(void **state)
     shop s = squeezed(gap);
     shop_build(&s);
     run(&s, METHOD[k / 6 % 3], 4, step, &h);
-    assert_near(now_of(&s, "cart"), 0, 1e-12 + 1e-2 * gap, "rests at the lower limit");
-    assert_near(now_of(&s, "stop.force"), -10 * sin(12), 1e-6, "force of the lower limit");
+    assert_near(shop_now(&s, "cart"), 0, 1e-12 + 1e-2 * gap, "rests at the lower limit");
+    assert_near(shop_now(&s, "stop.force"), -10 * sin(12), 1e-6, "force of the lower limit");
     shop_close(&s);
   }
 }
@@ -230,7 +211,7 @@ static void passing_is_reported(void **state)
   assert_non_null(strstr(text, "rigid stop 'floor' was passed, most at t = 0.5 s by 0.25"));
   /* follows: "its switch was missed; try error control, --tol 1e-6" */
   run(&s, GA_STABILIZED, 0.5, 0, &h);
-  assert_true(now_of(&s, "ball") > 0);
+  assert_true(shop_now(&s, "ball") > 0);
   ga_meter_destroy(&meter);
   shop_close(&s);
 }
@@ -267,9 +248,9 @@ static void masses_share_an_impact(void **state)
     add_contact(&s, "touch", "left", "right", e);
     shop_build(&s);
     run(&s, GA_STABILIZED, 0.5, 0, &h);
-    assert_near(now_of(&s, "left.vx"), v - e * (v1 - v2) * m2 / (m1 + m2), 1e-9, "left");
-    assert_near(now_of(&s, "right.vx"), v + e * (v1 - v2) * m1 / (m1 + m2), 1e-9, "right");
-    if (k == 0) assert_near(now_of(&s, "right.x") - now_of(&s, "left.x"), 0.1, 1e-9, "together");
+    assert_near(shop_now(&s, "left.vx"), v - e * (v1 - v2) * m2 / (m1 + m2), 1e-9, "left");
+    assert_near(shop_now(&s, "right.vx"), v + e * (v1 - v2) * m1 / (m1 + m2), 1e-9, "right");
+    if (k == 0) assert_near(shop_now(&s, "right.x") - shop_now(&s, "left.x"), 0.1, 1e-9, "together");
     shop_close(&s);
   }
 }
@@ -287,9 +268,9 @@ static void speed_goes_through_a_row(void **state)
   add_contact(&s, "two", "second", "third", 1);
   shop_build(&s);
   run(&s, GA_STABILIZED, 0.6, 0, &h);
-  assert_near(now_of(&s, "first.vx"), 0, 1e-9, "first");
-  assert_near(now_of(&s, "second.vx"), 0, 1e-9, "second");
-  assert_near(now_of(&s, "third.vx"), 2, 1e-9, "third");
+  assert_near(shop_now(&s, "first.vx"), 0, 1e-9, "first");
+  assert_near(shop_now(&s, "second.vx"), 0, 1e-9, "second");
+  assert_near(shop_now(&s, "third.vx"), 2, 1e-9, "third");
   shop_close(&s);
 }
 
@@ -317,11 +298,11 @@ static void elastic_stop_of_a_joint_keeps_energy(void **state)
     SHOP_ADD(&s, rigid_stop, &d);
     shop_build(&s);
     run(&s, GA_STABILIZED, 1e-4, 0, &h);
-    before[0] = now_of(&s, "energy.kinetic");
-    before[1] = now_of(&s, "hinge.angle_rate");
+    before[0] = shop_now(&s, "energy.kinetic");
+    before[1] = shop_now(&s, "hinge.angle_rate");
     run(&s, GA_STABILIZED, 3, 0, &h);
-    assert_true(fabs(now_of(&s, "hinge.angle")) <= 0.3 + 1e-9 && before[1] > 0.1);
-    assert_near(now_of(&s, "energy.kinetic"), before[0], 1e-5 * before[0], "energy");
+    assert_true(fabs(shop_now(&s, "hinge.angle")) <= 0.3 + 1e-9 && before[1] > 0.1);
+    assert_near(shop_now(&s, "energy.kinetic"), before[0], 1e-5 * before[0], "energy");
     shop_close(&s);
   }
 }
