@@ -54,6 +54,10 @@ struct ga__element {
 typedef struct ga__powers {
   double kinetic, potential; /* [J] */
   double lost, in;           /* [W] dissipated; put in by drives, actuators and the like */
+  /* [J] of the potential energy: what is lost to the end, as where a damped contact is left so fast that it
+   * would pull. It may fade within a step that nothing else limits: from here on `lost` is no measure of it.
+   */
+  double fading;
 } ga__powers;
 
 /* What a meter has to integrate for an element in every step of a run. */

@@ -27,24 +27,37 @@ static void simple_work(const ga__work_term *w, int n, const double *v, const do
   }
 }
 
-/* Dissipated and input power, and stored energy. Conservative elements, usually most of them, are left out.
- */
-static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in, double *stored)
+/* What work terms do at a time. */
+typedef struct work_rates {
+  double lost, in; /* [W] at the end of a step, */
+  double next;     /* [W] and lost at the beginning of the next one, by all that does not fade */
+  double stored;   /* [J] */
+  double faded;    /* [J] lost since the update before, of what faded then */
+} work_rates;
+
+/* Conservative elements, usually most of them, are left out. fading: at the update before, and now. */
+static int work_at(const ga_meter *meter, const ga__eval *e, double *fading, work_rates *out)
 {
   int code = 0;
-  *lost = *in = *stored = 0;
+  *out = (work_rates){0, 0, 0, 0, 0};
   for (int i = 0; !code && i < meter->n_work_terms; i++) {
     const ga__work_term *w = &meter->work_term[i];
     const ga__element *el = ga__element_at(e->b, w->element);
-    ga__powers now = {0, 0, 0, 0};
+    ga__powers now = {0, 0, 0, 0, 0};
     if (w->simple) {
-      simple_work(w, 1, e->p->v, e->p->y, lost, in);
+      double lost = 0;
+      simple_work(w, 1, e->p->v, e->p->y, &lost, &out->in);
+      out->lost += lost;
+      out->next += lost;
       continue;
     }
     code = el->type->powers(e, el, &now);
-    *lost += now.lost;
-    *in += now.in;
-    *stored += now.potential;
+    out->lost += fading[i] > 0 ? 0 : now.lost;
+    out->next += now.fading > 0 ? 0 : now.lost;
+    out->in += now.in;
+    out->stored += now.potential;
+    if (fading[i] > 0) out->faded += fading[i] - now.potential;
+    fading[i] = now.fading;
   }
   return code;
 }
@@ -116,7 +129,7 @@ static int is_impact(const ga_meter *meter, double from, double to)
 static double kinetic_at(const ga_meter *meter, const ga_point *p)
 {
   const ga__eval e = ga__eval_at(meter->work, p, 1, 0);
-  ga__powers now = {0, 0, 0, 0};
+  ga__powers now = {0, 0, 0, 0, 0};
   for (int i = 0; i < e.b->element.n; i++) {
     const ga__element *el = ga__element_at(e.b, i);
     if (el->type->mass && el->type->powers) el->type->powers(&e, el, &now);
@@ -340,6 +353,7 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   list_work(m->model, meter, 0);
   meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
   meter->work_term = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->work_term);
+  meter->fading = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->fading);
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
   meter->n_unilateral = list_unilateral(m->model, NULL);
   meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
@@ -351,7 +365,7 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
-  if (status || !meter->angle || !meter->work_term || !meter->spin || !meter->unilateral ||
+  if (status || !meter->angle || !meter->work_term || !meter->fading || !meter->spin || !meter->unilateral ||
       !meter->spin_limit || !meter->doubt || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
@@ -376,6 +390,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga_context *ctx = (*meter)->ctx; /* the machine may be gone */
   ga__free(ctx, (*meter)->angle);
   ga__free(ctx, (*meter)->work_term);
+  ga__free(ctx, (*meter)->fading);
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->unilateral);
   ga__free(ctx, (*meter)->spin_limit);
@@ -467,8 +482,11 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
-  double unused[2];
-  work_at(meter, &e, &unused[0], &unused[1], &meter->stored);
+  work_rates begin;
+  memset(meter->fading, 0, (size_t)meter->n_work_terms * sizeof *meter->fading);
+  work_at(meter, &e, meter->fading, &begin);
+  meter->stored = begin.stored;
+  meter->lost = begin.next;
   list_unilateral(meter->m->model, meter->unilateral);
   check_unilateral(meter, s);
   list_spin_limits(meter->m->model, meter->spin_limit);
@@ -503,15 +521,18 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   ga__workspace *w = meter->work;
   const int looks = meter->n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
   const double impact = ga__impact_work(meter, s);
-  double lost, in, stored;
+  work_rates now;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
       meter->needs_kin || looks ? ga__eval_at(w, &p, 1, 0) : (ga__eval){w->m, w->b, &p, w->kin, w};
-  const int code = work_at(meter, &e, &lost, &in, &stored);
+  const int code = work_at(meter, &e, meter->fading, &now);
   if (code) return fail_powers(meter, code, s->t);
-  add_step(meter, h, lost, in);
-  if (h <= SAME_TIME * fabs(s->t)) meter->input += stored - meter->stored; /* as by a road that jumps */
-  meter->stored = stored;
+  add_step(meter, h, now.lost, now.in);
+  meter->lost = now.next;
+  meter->dissipated += now.faded;
+  if (h <= SAME_TIME * fabs(s->t)) /* as by a road that jumps */
+    meter->input += now.stored - meter->stored + now.faded;
+  meter->stored = now.stored;
   ga__doubts_check(meter->doubt, meter->n_doubts, &e);
   if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
@@ -570,7 +591,7 @@ size_t ga_meter_saved_size(const ga_meter *meter)
 {
   return meter ? first_unilateral(meter) + N_SAVED_UNILATERAL * (size_t)meter->n_unilateral +
                      N_SAVED_SPIN * (size_t)meter->n_spin_limits + GA__DOUBT_SAVED * (size_t)meter->n_doubts +
-                     (size_t)meter->n_impact
+                     (size_t)meter->n_work_terms + (size_t)meter->n_impact
                : 0;
 }
 
@@ -592,6 +613,8 @@ void ga_meter_save(const ga_meter *meter, double *saved)
   }
   ga__doubts_save(meter->doubt, meter->n_doubts, saved);
   saved += GA__DOUBT_SAVED * meter->n_doubts;
+  memcpy(saved, meter->fading, (size_t)meter->n_work_terms * sizeof *saved);
+  saved += meter->n_work_terms;
   if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
 }
 
@@ -630,6 +653,8 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   }
   ga__doubts_load(meter->doubt, meter->n_doubts, saved);
   saved += GA__DOUBT_SAVED * meter->n_doubts;
+  memcpy(meter->fading, saved, (size_t)meter->n_work_terms * sizeof *saved);
+  saved += meter->n_work_terms;
   if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);
   return GA_OK;
 }

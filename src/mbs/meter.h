@@ -18,6 +18,7 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   double moved;             /* [rad] bound of the change of any counted angle since it was evaluated */
   double fastest;           /* [rad/s] bound of all |ω| at t */
   ga__work_term *work_term; /* of elements that dissipate power or put it in */
+  double *fading;           /* [n_work_terms] [J] ga__powers.fading at t */
   int *spin;                /* indices in v of the components of ω that change angles; −1 after each ω */
 
   ga_context *ctx;

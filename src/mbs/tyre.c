@@ -425,8 +425,10 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
     for (int k = 0; k < 6; k++) power += six[k].v * w[k], rate += c.delta.d[FIRST_POSE[i] + k] * w[k];
   }
   for (int k = 0; k < 3; k++) in += c.F[k].v * c.at.plane.rise.v * c.frame.axis[2][k].v;
-  out->potential += 0.5 * u->def->stiffness * c.delta.v * c.delta.v;
+  const double stored = 0.5 * u->def->stiffness * c.delta.v * c.delta.v;
+  out->potential += stored;
   out->in += in;
+  out->fading += c.phase == WOULD_PULL ? stored : 0;
   out->lost += in - power - u->def->stiffness * c.delta.v * rate;
   return 0;
 }
