@@ -14,6 +14,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/doubt.h"
 #include "mbs/held.h"
+#include "mbs/law_impl.h"
 
 #include <float.h>
 #include <math.h>
@@ -184,8 +185,15 @@ static int pressed_limit(const stop_eval *v, const ga_rigid_stop_def *def, doubl
   return fabs(v->at.rate) <= GA__STILL * (1 + v->at.size) ? limit_towards(def, v->at.value, slack, acc) : 0;
 }
 
-/* The mode that it should have. Nothing is wanted here that switch_mode() would refuse: it would be wanted at
- * both ends of all steps that follow, which then show no change. */
+/* A limit that is passed by more than rounding, wherever the motion leads to: it was hit before. */
+static int passed_limit(const ga_rigid_stop_def *def, double value)
+{
+  const double slack = TOUCHES * (1 + fabs(value));
+  return value > def->upper + slack ? 1 : value < def->lower - slack ? -1 : 0;
+}
+
+/* The mode that it should have. Nothing is wanted here that switch_mode() would refuse, apart from what was
+ * missed: it would be wanted at both ends of all steps that follow, which then show no change. */
 static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const rigid_stop *u = el->data;
@@ -194,7 +202,8 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   eval_stop(&v, e, el, 1);
   int wanted = v.mode;
   if (v.mode == FREE) {
-    const int hit = hit_limit(&v, def, 0);
+    int hit = hit_limit(&v, def, 0);
+    if (hit == 0) hit = passed_limit(def, v.at.value);
     wanted = hit ? hit * IMPACT : pressed_limit(&v, def, ga__held_acceleration(&v.at, e, &u->held));
   }
   if (holds(&v) && v.mode * e->p->psi[u->held.psi] < 0) wanted = FREE;
@@ -241,6 +250,64 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   x[1] = 0;
   return 2;
 }
+
+/* ---- Limits that are passed and left again within a step ---- */
+
+#define BEYOND 1e-6 /* [m] or [rad], and relative to the limit */
+
+static int may_hide(const ga__element *el)
+{
+  (void)el;
+  return 1;
+}
+
+/* Range of a gauge in a piece: cubics through the ends stay within their Bézier points. */
+static void range_of(ga__workspace *w, const ga__gauge *g, const ga_piece *p, double out[2])
+{
+  const double third = (p->t[1] - p->t[0]) / 3;
+  double value[2], rate[2];
+  for (int k = 0; k < 2; k++) {
+    w->motion = 0; /* kin belongs to no evaluation any more */
+    ga__kin_at(w->b, p->end[k].q, p->end[k].v, NULL, w->kin);
+    ga__gauge_rate(w->b, g, w->kin, &value[k], &rate[k]);
+  }
+  const double left = value[0] + third * rate[0], right = value[1] - third * rate[1];
+  out[0] = fmin(fmin(value[0], value[1]), fmin(left, right));
+  out[1] = fmax(fmax(value[0], value[1]), fmax(left, right));
+}
+
+/* The same for a distance, by its components: it has a corner where two points pass each other. */
+static void distance_range(ga__workspace *w, const ga__gauge *g, const ga_piece *p, double out[2])
+{
+  out[0] = out[1] = 0;
+  for (int i = 0; i < 3; i++) {
+    ga__gauge along = {.kind = GA__ALONG, .a = g->a, .b = g->b};
+    double range[2];
+    along.u[i] = 1;
+    range_of(w, &along, p, range);
+    const double near = fmax(fmax(range[0], -range[1]), 0), far = fmax(range[1], -range[0]);
+    out[0] += near * near;
+    out[1] += far * far;
+  }
+  out[0] = sqrt(out[0]), out[1] = sqrt(out[1]);
+}
+
+/* 1: it may be beyond a limit within the piece. */
+static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
+{
+  const ga_rigid_stop_def *def = def_of(w->b, el);
+  const ga__gauge *g = GA__AT(w->b->gauge, ga__gauge, ((const rigid_stop *)el->data)->held.gauge);
+  double range[2];
+  (void)step;
+  if (g->kind == GA__DISTANCE)
+    distance_range(w, g, piece, range);
+  else
+    range_of(w, g, piece, range);
+  return range[0] < def->lower - BEYOND * (1 + fabs(def->lower)) ||
+         range[1] > def->upper + BEYOND * (1 + fabs(def->upper));
+}
+
+/* ---- Reports ---- */
 
 /* Switches are located, so that it is never passed by more than rounding, except where they were missed. */
 static double doubt(const ga__eval *e, const ga__element *el, double at[2])
@@ -295,6 +362,8 @@ const ga__element_type ga__rigid_stop_type = {
     .side = side,
     .switch_mode = switch_mode,
     .switch_row = ga__held_switch_row,
+    .may_hide = may_hide,
+    .hides = hides,
     .doubt = doubt,
     .write_doubt = write_doubt,
     .n_signals = ga__held_n_signals,
