@@ -234,7 +234,7 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_FRICTION_TOO_STRONG] =
         {"t = {t}: its {field} stops the motion within the rounding of times, and would turn it to {0.3}",
          "; take a smaller level"},
-    [GA_REASON_EVENT_UNIT] = {"{name} has the unit {detail}, and what it sets {expected}"},
+    [GA_REASON_EVENT_UNIT] = {"{name} has the unit {detail}, and what it sets {expected}", NULL},
     [GA_REASON_EVENT_TARGET] = {"'{name}' cannot be set by an event: {detail}",
                                 "; set a variable, a state of a block, or a velocity"},
     [GA_REASON_EVENT_ENERGY] =
