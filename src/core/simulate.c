@@ -310,7 +310,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   while ((t = ga__sim_next_output(sim, &which)) <= t0) {
     ga__sim_count_output(sim, which, t);
     sim->view = *s, sim->view.t = t; /* behind samples at t0 the state is later by a rounding */
-    if (ga__sim_hand_out_state(sim, &sim->view)) {
+    if (ga__sim_hand_out_state(sim, s->t == t ? s : &sim->view)) {
       sim->stopped = 1;
       return GA_STOPPED;
     }
