@@ -166,7 +166,9 @@ static ga_status begin(app_runner *r)
   if (!status && !r->metered) status = ga_meter_start(r->meter, s);
   if (!status && !r->metered) status = r->followed = app_bars_start(&r->bars, &r->s);
   r->metered = 1;
-  if (!status && r->s.settings.output == 0.0) status = app_record_state(r, s);
+  ga_state first = *s;
+  first.t = r->s.settings.t_start; /* behind samples the state is later by a rounding */
+  if (!status && r->s.settings.output == 0.0) status = app_record_state(r, &first);
   return status;
 }
 

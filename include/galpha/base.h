@@ -168,7 +168,9 @@ GA_API const char *ga_version(void);
   X(GA_REASON_GUESS_OF_KNOWN, "a guess for a signal that the start computes itself")                         \
   X(GA_REASON_GUESS_UNUSED, "a guess for a signal that nothing uses")                                        \
   X(GA_REASON_GUESS_TWICE, "two guesses for one signal")                                                     \
+  X(GA_REASON_FRICTION_TOO_STRONG, "dry friction stops a motion within the rounding of times")               \
   X(GA_REASON_EVENT_TARGET, "an event cannot set this")                                                      \
+  X(GA_REASON_EVENT_UNIT, "the new value of an event has another dimension than what it sets")               \
   X(GA_REASON_EVENT_ENERGY, "an event uses an energy that is summed up along a run")                         \
   X(GA_REASON_EVENT_HELD, "joints do not allow the velocity that an event sets")                             \
   /* fields of parts */                                                                                      \
@@ -257,6 +259,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_IMPACT, "velocities jump")                                                                     \
   X(GA_REASON_NEARLY_SINGULAR, "the iteration matrix is nearly singular")                                    \
   X(GA_REASON_NOT_SEEN_BY_STEPS, "something acts within a step and is not seen at its ends")                 \
+  X(GA_REASON_EVENT_UNSURE, "an event may have been missed within a step")                                   \
   X(GA_REASON_STAYS_ON_JUMP, "the motion stays on a jump of the equations")                                  \
   X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \
   X(GA_REASON_FAST_INPUT, "an input oscillates faster than steps can follow")                                \

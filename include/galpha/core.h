@@ -914,6 +914,14 @@ typedef int (*ga_output_fn)(void *user, const ga_state *s);
  * NULL otherwise. 0: go on; > 0: stop; < 0: give up. */
 typedef int (*ga_on_event_fn)(void *user, int event, const ga_state *s, double *q, double *v, double *x);
 
+/* u[n_event_inputs] := the numbers that the last call of event_function has computed g from. They are
+ * functions of the state without narrow features of their own. */
+typedef void (*ga_event_inputs_fn)(void *user, double *u);
+/* Bounds of g of one event for all t in [t[0], t[1]] and all u in [lo[i], hi[i]]. Returns 1: *least and *most
+ * enclose it; 2: the same, and g may jump there; 0: not known. */
+typedef int (*ga_event_bounds_fn)(void *user, int event, const double t[2], const double *lo,
+                                  const double *hi, double *least, double *most);
+
 typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double t_end;                   /* [s] */
   double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; a step that fails is
@@ -932,15 +940,15 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   const double *output_times; /* borrowed */
   ga_output_fn output;        /* NULL: none */
   int n_events;
-  const ga_event *events; /* copied */
-  ga_eval_fn
-      event_function;      /* g[n_events] at a point, continuous along the motion between restarts; unlike
-                              other callbacks, any non-zero return or NaN ends the simulation. g is evaluated
-                              at the ends and quarters of steps, and where it comes close to zero in between;
-                              two crossings within a quarter are missed where g is narrow: reduce h_max */
-  ga_on_event_fn on_event; /* may be NULL unless there is a GA_EVENT_RESTART */
-  int n_breaks;            /* times at which the equations jump, in addition to the system's next_break */
-  const double *breaks;    /* [n_breaks] ascending; borrowed */
+  const ga_event *events;    /* copied */
+  ga_eval_fn event_function; /* g[n_events] at a point, continuous along the motion between restarts; unlike
+                                other callbacks, any non-zero return or NaN ends the simulation. g is
+                                evaluated at the ends and quarters of steps, and where it comes close to zero
+                                in between; two crossings within a quarter are missed where g is narrow:
+                                reduce h_max, or give event_bounds */
+  ga_on_event_fn on_event;   /* may be NULL unless there is a GA_EVENT_RESTART */
+  int n_breaks;              /* times at which the equations jump, in addition to the system's next_break */
+  const double *breaks;      /* [n_breaks] ascending; borrowed */
   int defect_points; /* number of times in a run at which the equations are checked within steps, on dense
                         output; at least three in a step from one break to the next. A step in which they are
                         off by more than ten tolerances is undone; with fixed steps the first one is
@@ -951,6 +959,10 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   void *user;       /* handed to output, event_function, on_event, observer */
   void *event_user; /* handed to event_function and on_event instead; NULL (default): user */
   const char *const *event_names; /* [n_events] for messages, borrowed; NULL (default): their numbers */
+  /* Both or none: with bounds of g, crossings that are narrower than a quarter of a step are searched for. */
+  int n_event_inputs; /* numbers u that g is computed from, beside t */
+  ga_event_inputs_fn event_inputs;
+  ga_event_bounds_fn event_bounds;
 } ga_simulate_opts;
 
 typedef struct ga_simulate_stats {

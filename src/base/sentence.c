@@ -137,7 +137,7 @@ static const ga__sentence SENTENCES[] = {
                                      "along the constraints does not converge",
                                      NULL},
     [GA_REASON_RESTARTS_PILE_UP] =
-        {"it restarts again after {0.3}, less than h_min = {1.3}: its restarts accumulate",
+        {"it restarts again after {0.3} s, too soon to be followed: its restarts accumulate",
          ". Let on_event stop the simulation, or go on with another model, before that"},
     [GA_REASON_STARTS_BEYOND_STOP] = {"it starts at {0}, which is not between its limits {1} and {2}", NULL},
     [GA_REASON_SWITCHES_CYCLE] =
@@ -231,6 +231,10 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_GUESS_UNUSED] = {"nothing uses '{name}', so that a guess of it does nothing",
                                 "; leave it out"},
     [GA_REASON_GUESS_TWICE] = {"'{name}' has a guess already", NULL},
+    [GA_REASON_FRICTION_TOO_STRONG] =
+        {"t = {t}: its {field} stops the motion within the rounding of times, and would turn it to {0.3}",
+         "; take a smaller level"},
+    [GA_REASON_EVENT_UNIT] = {"{name} has the unit {detail}, and what it sets {expected}", NULL},
     [GA_REASON_EVENT_TARGET] = {"'{name}' cannot be set by an event: {detail}",
                                 "; set a variable, a state of a block, or a velocity"},
     [GA_REASON_EVENT_ENERGY] =
@@ -419,6 +423,9 @@ static const ga__sentence SENTENCES[] = {
         {"t = {t}: within a step of {h} s (the given size) something acts that is not seen at its ends: the "
          "equations are violated there by more than {0} times the tolerance.",
          " Take a smaller step, or error control"},
+    [GA_REASON_EVENT_UNSURE] =
+        {"t = {t}: within a step its expression jumps so often that crossings may be missed.",
+         " Limit the size of steps"},
     [GA_REASON_STAYS_ON_JUMP] =
         {"{name} jumps here, and drives the motion back from both sides, so that it stays on the jump.",
          " Make the jump a steep slope: tanh(x/w) for sign(x), step(x, -w, 0, w, 1) for x > 0, w a small "

@@ -188,7 +188,8 @@ static ga_status begin_events(ga_follower *f, int first)
     sim->start = f->start;
     ga__breaks_begin(&sim->breaks, sim->opts.t_end);
     sim->stats.events = 0;
-    for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
+    for (int i = 0; i < sim->opts.n_events; i++)
+      sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX, sim->unsure[i] = 1.0; /* the leader reports */
   }
   return ga__sim_evaluate_events(sim, &f->st->view, sim->g);
 }
@@ -315,7 +316,7 @@ ga_status ga_follower_restart(ga_follower *f, double t, double h)
   status = start_at(f, fmax(t, time_of(f)), h / f->opts.parts); /* never back */
   f->t_step = f->t_target = t;
   f->n_edges = f->ahead = 0;
-  return status;
+  return status ? status : call_observer(f); /* so that what it sums up is known behind the jump too */
 }
 
 /* ---- Going along ---- */

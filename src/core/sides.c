@@ -222,6 +222,18 @@ int ga__sides_is_switch(const ga__sides *s, int which)
   return which >= s->sys->def.n_sides - s->sys->def.n_switches;
 }
 
+int ga__sides_switched_at(ga__sides *s, ga_stepper *st, double t)
+{
+  const int first = s->first;
+  int other = -1;
+  if (s->sys->def.n_switches == 0 || !find_end_sides(s, st)) return 0;
+  memcpy(s->from, s->begin, (size_t)s->sys->def.n_sides * sizeof *s->from);
+  s->first = s->sys->def.n_sides - s->sys->def.n_switches;
+  const int known = sides_at(s, st, t, &other);
+  s->first = first;
+  return known && other >= 0;
+}
+
 /* Adds the position s within the step, from 0 to 1, of a turning point, unless it is close to a known one. */
 static void add_turn(double *turn, int *n, double s)
 {

@@ -36,6 +36,8 @@ ga_status ga__sides_create(ga_context *ctx, const ga_system *sys, const ga_simul
 void ga__sides_free(ga__sides *s);
 void ga__sides_forget(ga__sides *s); /* after a change of the state other than by a step */
 /* The first edge found within the last step whose jump matters. < 0: failed. */
+/* 1: a switch should have another mode at t within the last step than at its beginning. */
+int ga__sides_switched_at(ga__sides *s, ga_stepper *st, double t);
 ga_status ga__sides_find(ga__sides *s, ga_stepper *st, ga__edge_met *out);
 /* The next edge after the current state: *gap: time to just behind it, at most `most`; infinite, and −1:
  * none. Returns which. */

@@ -49,6 +49,9 @@ static ga_status check_events(ga_context *ctx, const ga_simulate_opts *o)
   if (o->n_events > 0 && !o->events) return ga__refuse_missing(ctx, KIND, "n_events", o->n_events, "events");
   if (o->n_events > 0 && !o->event_function)
     return ga__refuse_missing(ctx, KIND, "n_events", o->n_events, "event_function");
+  if (o->n_event_inputs < 0) return ga__refuse_number(ctx, KIND, "n_event_inputs", o->n_event_inputs, ">= 0");
+  if (o->event_bounds && !o->event_inputs)
+    return ga__refuse_missing(ctx, KIND, "n_event_inputs", o->n_event_inputs, "event_inputs");
   for (int i = 0; i < o->n_events; i++) {
     const ga_event *e = &o->events[i];
     char field[GA_ERROR_WORD];
@@ -112,13 +115,18 @@ static ga_status check_opts(ga_context *ctx, const ga_simulate_opts *o)
 static ga_status take_memory(ga_simulator *sim)
 {
   const ga_system *sys = sim->st->sys;
-  size_t n = (size_t)sim->opts.n_events;
+  size_t n = (size_t)sim->opts.n_events, n_inputs = (size_t)sim->opts.n_event_inputs;
   const size_t n_hidden = sys->def.hidden && sim->opts.defect_points > 0 ? ga__sim_hidden_room(sys) : 0;
   const ga__array need[] = {{&sim->g, n},
                             {&sim->g_new, n},
                             {&sim->g_at, n},
                             {&sim->g_begin, n},
                             {&sim->g_inside, (GA__EVENT_PARTS - 1) * n},
+                            {&sim->u_inside, (GA__EVENT_PARTS + 1) * n_inputs},
+                            {&sim->u_ends, (GA__EVENT_DEPTH + 3) * n_inputs},
+                            {&sim->u_range, 2 * n_inputs},
+                            {&sim->hides, 2 * n},
+                            {&sim->unsure, n},
                             {&sim->from, n},
                             {&sim->when, n},
                             {&sim->fired, n},
@@ -284,7 +292,8 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   sim->edge_gap = sim->edge_h = sim->edge_quick = sim->edge_pause = sim->edge_brief = 0.0;
   sim->edge_last = -DBL_MAX;
   sim->warned_sliding = 0;
-  for (int i = 0; i < sim->opts.n_events; i++) sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX;
+  for (int i = 0; i < sim->opts.n_events; i++)
+    sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX, sim->unsure[i] = 0.0;
   while (sim->next_time < sim->opts.n_output_times && sim->opts.output_times[sim->next_time] < t0)
     sim->next_time++;
   ga_status status = ga__sim_start_stepper(sim, t0, ga__sim_given_first_step(sim), q0, v0, x0, lambda_guess,
@@ -300,7 +309,8 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   double t;
   while ((t = ga__sim_next_output(sim, &which)) <= t0) {
     ga__sim_count_output(sim, which, t);
-    if (ga__sim_hand_out_state(sim, s)) {
+    sim->view = *s, sim->view.t = t; /* behind samples at t0 the state is later by a rounding */
+    if (ga__sim_hand_out_state(sim, s->t == t ? s : &sim->view)) {
       sim->stopped = 1;
       return GA_STOPPED;
     }

@@ -31,11 +31,15 @@ struct ga_simulator {
   double *g_begin,
       *g_inside; /* [n_events], [(GA__EVENT_PARTS − 1) n_events] at the beginning of a step, and within it */
   double *from,
-      *when;     /* [n_events] from when on an event is looked for within a step, and when it happens there */
-  double *fired; /* [n_events] time of the last occurrence; −DBL_MAX: none */
-  double *weight;     /* [nv] tolerances of errors of q */
-  double *strict;     /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
-  double strict_most; /* the largest of them */
+      *when; /* [n_events] from when on an event is looked for within a step, and when it happens there */
+  double *u_inside; /* [(GA__EVENT_PARTS + 1) n_event_inputs] what events depend on, at the same times */
+  double *u_ends, *u_range; /* [(GA__EVENT_DEPTH + 3) n_event_inputs], [2 n_event_inputs] of a search */
+  double *hides;            /* [2 n_events] 1: g may be 0 in this half of the step; 2: and may jump there */
+  double *unsure;           /* [n_events] 1: it was reported that it may have been missed */
+  double *fired;            /* [n_events] time of the last occurrence; −DBL_MAX: none */
+  double *weight;           /* [nv] tolerances of errors of q */
+  double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
+  double strict_most;       /* the largest of them */
   double kick_end; /* [s] end of error control of velocities after a force within a step; −DBL_MAX: none */
   double *since;   /* [n_events] time between the last two occurrences; DBL_MAX: not known */
   ga_state view;   /* of an interpolated state */
@@ -65,6 +69,7 @@ typedef struct ga__rejected_step {
 } ga__rejected_step;
 
 enum { GA__EVENT_PARTS = 4 };         /* of a step, at whose ends events are evaluated */
+enum { GA__EVENT_DEPTH = 40 };        /* bisections of such a part in search of an event */
 enum { GA__FIRST_STEPS = 4 };         /* steps after a start with a test of accelerations */
 #define GA__KAPPA_LEAST 0.01          /* κ of the error of positions is taken to be at least this */
 enum { GA__WARY_FIRST = 8 };          /* steps with a limited size after a failure */
@@ -148,8 +153,9 @@ ga_status ga__sim_interpolate(ga_simulator *sim, double t);
 /* Checks the last step within: *again: size to try instead, so that it ends where something acts; 0:
  * accepted. */
 ga_status ga__sim_inspect_step(ga_simulator *sim, double *again);
-/* Equal steps are not changed; what they miss is reported. */
-ga_status ga__sim_report_unseen(ga_simulator *sim);
+/* Equal steps are not changed; what they miss is reported. But switches are never passed over: *again: size
+ * of a step that ends in the other mode; 0: none was passed. */
+ga_status ga__sim_report_unseen(ga_simulator *sim, double *again);
 
 /* -- Edges at which the equations jump with the motion (simulate_edges.c) -- */
 /* After an attempt of size h, successful or not: searches for an edge within it. *again: size of a step
@@ -176,6 +182,22 @@ ga_status ga__sim_act_on_event(ga_simulator *sim, int event);
 /* Behind a restart that no event has made, at a sample, jump or switch: events whose g has passed zero in it
  * are met at the beginning of the next step. sim->g_new: g before it. */
 void ga__sim_keep_sides_in_jump(ga_simulator *sim);
+
+/* g of all events at t within the last step, into sim->g_at. */
+ga_status ga__sim_evaluate_events_at(ga_simulator *sim, double t);
+const char *ga__sim_event_name(const ga_simulator *sim, int event, char number[16]);
+
+/* -- Events narrower than a quarter of a step (event_search.c) -- */
+/* u := what g was computed from in the last evaluation. */
+void ga__sim_keep_event_inputs(ga_simulator *sim, double *u);
+/* 1: the value of g in the last evaluation, at t, is 0 up to rounding of what it depends on. */
+int ga__sim_event_is_rounding(ga_simulator *sim, int event, double t);
+/* sim->hides, from sim->u_inside */
+void ga__sim_find_hiding_events(ga_simulator *sim);
+/* g has the sign of from_below at both ends of [begin, last], within the last step. Searches for a time *t
+ * with the other sign or 0. *found: there is one, with g *value. */
+ga_status ga__sim_search_event(ga_simulator *sim, int event, double begin, double last, double from_below,
+                               int *found, double *t, double *value);
 
 /* -- Outputs at given times (simulate_output.c) -- */
 ga_status ga__sim_hand_out_state(ga_simulator *sim, const ga_state *s);

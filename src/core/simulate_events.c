@@ -2,7 +2,7 @@
  *
  * g is known at both ends of a step and at its quarters. Between two of these times it may still pass zero
  * twice: where the polynomial through the five values comes close to zero, the extreme of g itself is
- * searched for. */
+ * searched for; where bounds of g contain zero, event_search.c looks more closely. */
 #include "core/simulate.h"
 
 #include <float.h>
@@ -13,6 +13,10 @@
  * between the event's last two occurrences, which may become shorter and shorter. */
 #define PEEK 0.01
 #define PEEK_AGAIN 1e-4
+#define LATER 10.0
+#define SOONER 0.1 /* [-] of that: earlier looks, for pulses that are over by then */
+#define SMALL 0.01 /* [-] of g then: less is rounding, or the error of steps */
+enum { MOST_SOONER = 7 };
 /* The extreme of g is searched for where the polynomial comes closer to zero than this part of g's range in
  * the step. */
 #define CLOSE_TO_ZERO 0.1
@@ -26,7 +30,7 @@ static void *user_of(const ga_simulate_opts *o)
   return o->event_user ? o->event_user : o->user;
 }
 
-static const char *name_of(const ga_simulator *sim, int event, char number[16])
+const char *ga__sim_event_name(const ga_simulator *sim, int event, char number[16])
 {
   if (sim->opts.event_names && event >= 0) return sim->opts.event_names[event];
   snprintf(number, 16, "%d", event);
@@ -47,7 +51,7 @@ static ga_status fail_callback(ga_simulator *sim, const char *callback, int even
   return ga__refuse(ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
                     &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, event},
                                  .kind = event >= 0 ? "event" : NULL,
-                                 .part = event >= 0 ? name_of(sim, event, number) : NULL,
+                                 .part = event >= 0 ? ga__sim_event_name(sim, event, number) : NULL,
                                  .callback = callback,
                                  .code = code});
 }
@@ -67,13 +71,12 @@ ga_status ga__sim_evaluate_events(ga_simulator *sim, const ga_state *s, double *
   return ga__refuse(sim->ctx, GA_ERR_NAN, GA_REASON_CALLBACK_NOT_FINITE,
                     &(ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, bad},
                                  .kind = "event",
-                                 .part = name_of(sim, bad, number),
+                                 .part = ga__sim_event_name(sim, bad, number),
                                  .callback = "event_function",
                                  GA__NUMBERS({g[bad], NULL})});
 }
 
-/* g of all events at t within the last step, into sim->g_at. */
-static ga_status evaluate_at(ga_simulator *sim, double t)
+ga_status ga__sim_evaluate_events_at(ga_simulator *sim, double t)
 {
   const ga_status status = ga__sim_interpolate(sim, t);
   return status ? status : ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
@@ -104,7 +107,7 @@ static ga_status locate_event(ga_simulator *sim, int i, piece p, double *t)
   for (int k = 0; k < MAX_LOCATE && tb - ta > 4.0 * DBL_EPSILON * fmax(fabs(ta), fabs(tb)); k++) {
     double tc = k % 3 == 2 ? 0.5 * (ta + tb) : (ta * gb - tb * ga) / (gb - ga);
     if (!(tc > ta && tc < tb)) tc = 0.5 * (ta + tb);
-    const ga_status status = evaluate_at(sim, tc);
+    const ga_status status = ga__sim_evaluate_events_at(sim, tc);
     if (status) return status;
     double gc = sim->g_at[i];
     if (gc == 0.0 || (gc < 0.0) != from_below) {
@@ -165,7 +168,7 @@ static ga_status search_extreme(ga_simulator *sim, int i, const piece *p, double
   for (int k = 0; k < MAX_NARROW && b - a > 1e-9 * (p->b - p->a); k++) {
     const double at = k == 0 ? guess : x - a > b - x ? x - golden * (x - a) : x + golden * (b - x);
     if (!(at > a && at < b)) break;
-    const ga_status status = evaluate_at(sim, at);
+    const ga_status status = ga__sim_evaluate_events_at(sim, at);
     if (status) return status;
     const double now = side * sim->g_at[i];
     *t = at, *value = sim->g_at[i];
@@ -206,6 +209,10 @@ static ga_status find_crossing(ga_simulator *sim, int i, double *when)
         if (status) return status;
       }
     }
+    if (!found && !leaves_side(p.ga, p.gb) && p.ga != 0.0 && sim->hides[2 * i + k / 2] > 0.0) {
+      const ga_status status = ga__sim_search_event(sim, i, p.a, p.b, p.ga, &found, &middle, &inside);
+      if (status) return status;
+    }
     if (found && event_crosses(e, p.ga, inside))
       return locate_event(sim, i, (piece){p.a, middle, p.ga, inside}, when);
     if (found && event_crosses(e, inside, p.gb))
@@ -217,32 +224,39 @@ static ga_status find_crossing(ga_simulator *sim, int i, double *when)
 
 /* ---- The events of a step ---- */
 
-/* For g = 0 at the beginning of the step, as after a restart: uses the side it moves to. */
-static ga_status resolve_zero_events(ga_simulator *sim)
+/* The side of an event just behind a time t at which it has happened, and from when on it is looked for
+ * again: `after` behind t, where g is no longer rounding. A narrow pulse may be over by then: g is looked at
+ * sooner and sooner, and counts where it is large on the other side. */
+static ga_status look_behind(ga_simulator *sim, int i, double t, double after)
 {
-  double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
-  for (int i = 0; i < sim->opts.n_events; i++) {
-    if (sim->g[i] != 0.0) continue;
-    double after =
-        fmax(fmin(PEEK * (end - beginning), PEEK_AGAIN * sim->since[i]), ga__sim_time_resolution(sim));
-    const ga_status status = evaluate_at(sim, fmin(beginning + after, end));
-    if (status) return status;
-    sim->g[i] = sim->g_at[i];
+  const double end = sim->st->now.scalar[GA__T];
+  sim->from[i] = fmin(t + after, end);
+  ga_status status = ga__sim_evaluate_events_at(sim, sim->from[i]);
+  const double g = sim->g[i] = sim->g_at[i];
+  double most = SMALL * fabs(g), soon = SOONER * after;
+  for (int k = 0; k < MOST_SOONER && !status && sim->opts.event_bounds && g != 0.0; k++, soon *= SOONER) {
+    if (!(t + soon < end) || soon < ga__sim_time_resolution(sim)) continue;
+    status = ga__sim_evaluate_events_at(sim, t + soon);
+    if (!status && sim->g_at[i] * g < 0.0 && fabs(sim->g_at[i]) > most)
+      most = fabs(sim->g_at[i]), sim->from[i] = t + soon, sim->g[i] = sim->g_at[i];
   }
-  return GA_OK;
+  return status || !sim->opts.event_bounds ? status : ga__sim_evaluate_events_at(sim, sim->from[i]);
 }
 
-/* g at the quarters of the last step; all events are looked for from its beginning on. */
+/* g at the quarters of the last step. */
 static ga_status look_inside(ga_simulator *sim)
 {
   const double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
   const int n = sim->opts.n_events;
-  for (int i = 0; i < n; i++) sim->from[i] = beginning, sim->g_begin[i] = sim->g[i];
-  for (int k = 1; k < PARTS; k++) {
-    const ga_status status = evaluate_at(sim, beginning + (end - beginning) * k / PARTS);
+  const size_t n_inputs = (size_t)sim->opts.n_event_inputs;
+  ga__copy_numbers(sim->g_begin, sim->g, n);
+  for (int k = sim->opts.event_bounds ? 0 : 1; k < PARTS; k++) {
+    const ga_status status = ga__sim_evaluate_events_at(sim, beginning + (end - beginning) * k / PARTS);
     if (status) return status;
-    ga__copy_numbers(sim->g_inside + (k - 1) * n, sim->g_at, n);
+    ga__sim_keep_event_inputs(sim, sim->u_inside + (size_t)k * n_inputs);
+    if (k > 0) ga__copy_numbers(sim->g_inside + (k - 1) * n, sim->g_at, n);
   }
+  ga__sim_find_hiding_events(sim);
   return GA_OK;
 }
 
@@ -282,8 +296,38 @@ static ga_status fail_restarts(ga_simulator *sim, int event)
   return ga__refuse(sim->ctx, GA_ERR_STEP, GA_REASON_RESTARTS_PILE_UP,
                     &(ga__facts){.at = &(ga__fact_time){sim->fired[event], NAN, -1, event},
                                  .kind = "event",
-                                 .part = name_of(sim, event, number),
+                                 .part = ga__sim_event_name(sim, event, number),
                                  GA__NUMBERS({sim->since[event], NULL}, {ga__sim_least_step(sim), NULL})});
+}
+
+/* g = 0 at the beginning of the step, as after a restart: the side it moves to. Where that is rounding
+ * `after` the beginning, later; if it takes longer than since the last time to see that g has not come back,
+ * it was too short a flight to be seen. */
+static ga_status resolve_zero_event(ga_simulator *sim, int i, double beginning, double end)
+{
+  const int way = sim->events[i].direction;
+  double after =
+      fmax(fmin(PEEK * (end - beginning), PEEK_AGAIN * sim->since[i]), ga__sim_time_resolution(sim));
+  ga_status status = look_behind(sim, i, beginning, after);
+  if (!sim->opts.event_bounds) sim->from[i] = beginning;
+  if (status || !sim->opts.event_bounds || !ga__sim_event_is_rounding(sim, i, sim->from[i])) return status;
+  while (!status && sim->from[i] < end && ga__sim_event_is_rounding(sim, i, sim->from[i]))
+    status = look_behind(sim, i, beginning, after *= LATER);
+  if (status || !(way * sim->g[i] > 0.0 && after >= sim->since[i])) return status;
+  status = ga_stepper_undo(sim->st);
+  return status ? status : fail_restarts(sim, i);
+}
+
+/* All events are looked for from the beginning of the step on, or from just behind it. */
+static ga_status resolve_zero_events(ga_simulator *sim)
+{
+  const double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
+  ga_status status = GA_OK;
+  for (int i = 0; i < sim->opts.n_events && !status; i++) {
+    sim->from[i] = beginning;
+    if (sim->g[i] == 0.0) status = resolve_zero_event(sim, i, beginning, end);
+  }
+  return status;
 }
 
 /* One event at the current state s; *restarts, *stops: what it asks for. */
@@ -345,17 +389,15 @@ void ga__sim_keep_sides_in_jump(ga_simulator *sim)
 /* An event at t that is only recorded: it is looked for again behind t, from the side that g has there. */
 static ga_status record_event(ga_simulator *sim, int event, double t)
 {
-  const double end = sim->st->now.scalar[GA__T], h = end - sim->st->next.scalar[GA__T];
+  const double h = sim->st->now.scalar[GA__T] - sim->st->next.scalar[GA__T];
   const double side = sim->events[event].direction ? sim->events[event].direction
                       : sim->g[event] < 0.0        ? 1.0
                                                    : -1.0;
   ga_status status = ga__sim_interpolate(sim, t);
   if (!status) status = report_event(sim, event, &sim->view, NULL, NULL, NULL);
   if (status) return status;
-  const double after = fmin(t + fmax(PEEK_AGAIN * h, ga__sim_time_resolution(sim)), end);
-  status = evaluate_at(sim, after);
-  sim->from[event] = after;
-  sim->g[event] = sim->g_at[event] != 0.0 ? sim->g_at[event] : side * DBL_MIN;
+  status = look_behind(sim, event, t, fmax(PEEK_AGAIN * h, ga__sim_time_resolution(sim)));
+  if (sim->g[event] == 0.0) sim->g[event] = side * DBL_MIN;
   return status;
 }
 
@@ -363,6 +405,7 @@ static ga_status record_event(ga_simulator *sim, int event, double t)
 static ga_status survey_step(ga_simulator *sim)
 {
   ga_status status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new);
+  if (!status) ga__sim_keep_event_inputs(sim, sim->u_inside + PARTS * (size_t)sim->opts.n_event_inputs);
   if (!status) status = resolve_zero_events(sim);
   return status ? status : look_inside(sim);
 }

@@ -197,8 +197,10 @@ static ga_status search_pieces(ga_simulator *sim, const ga_piece *step, double *
       continue;
     }
     const ga_piece here = {{middle, middle}, {piece.middle, piece.middle}, piece.middle};
-    if (!status && sys->def.hidden(sys->def.user, step, &here) > 0)
-      status = check_matters(sim, middle, &matters);
+    if (!status && sys->def.hidden(sys->def.user, step, &here) > 0) {
+      matters = ga__sides_switched_at(&sim->sides, sim->st, middle);
+      if (!matters) status = check_matters(sim, middle, &matters);
+    }
     if (!status && matters) return *t = middle, sim->hidden_credit = HIDDEN_ADVANCE, GA_OK;
     end[waiting++] = middle;
   }
@@ -252,15 +254,18 @@ ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
   return status;
 }
 
-/* Only until something was found, as more of it would change nothing. */
-ga_status ga__sim_report_unseen(ga_simulator *sim)
+/* Once something was found only switches are searched for, as more of it would change nothing. */
+ga_status ga__sim_report_unseen(ga_simulator *sim, double *again)
 {
   double t = INFINITY;
-  if (sim->stats.unseen > 0) return GA_OK;
+  *again = 0.0;
+  if (sim->stats.unseen > 0 && sim->st->sys->def.n_switches == 0) return GA_OK;
   ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
   if (!status && !isfinite(t) && sim->hidden) status = find_hidden(sim, &t);
   if (status) ga_stepper_undo(sim->st);
   if (status || !isfinite(t)) return status;
+  if (ga__sides_switched_at(&sim->sides, sim->st, t)) return *again = t - sim->st->next.scalar[GA__T], GA_OK;
+  if (sim->stats.unseen > 0) return GA_OK;
   sim->stats.unseen = 1;
   sim->stats.t_unseen = t;
   ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_NOT_SEEN_BY_STEPS,

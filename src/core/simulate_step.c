@@ -102,16 +102,31 @@ static void plan_over_singular(ga_simulator *sim, double wanted, double h)
   sim->err_old = 0.0;
 }
 
+/* A step of fixed size, up to the first edge in it, also if a switch is passed there and back. */
+static ga_status make_equal_step(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  double again = 0.0;
+  ga_status status = make_fixed_step(sim);
+  if (!status) status = ga__sim_cut_step_at_edge(sim);
+  if (!status) status = ga__sim_report_unseen(sim, &again);
+  if (status || again == 0.0) return status;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
+  sim->edge_gap = 0.0;
+  status = ga_stepper_undo(st);
+  if (!status) status = ga_stepper_step(st, again);
+  if (status > 0)
+    return ga__sim_fail_step(sim, st->now.scalar[GA__T], "a step failed that ends behind a switch", again);
+  sim->h_next = h - again;
+  return status ? status : ga__sim_cut_step_at_edge(sim);
+}
+
 ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
   int failed = 0, tries = 0;
   ga__aim aim = {0.0, 0.0, 0, 0};
-  if (sim->opts.fixed_h > 0.0) {
-    ga_status status = make_fixed_step(sim);
-    if (!status) status = ga__sim_cut_step_at_edge(sim);
-    return status ? status : ga__sim_report_unseen(sim);
-  }
+  if (sim->opts.fixed_h > 0.0) return make_equal_step(sim);
   double h = ga__sim_fit_size(sim, sim->h_next), again, wanted = h;
   ga__rejected_step before = {0.0, 0.0, 0};
   for (;;) {

@@ -355,6 +355,20 @@ static ga_status start_as_given(ga_stepper *st, const ga_start_opts *opts, doubl
   return GA_OK;
 }
 
+/* As the callback `switches`; < 0: it has given up, and the error of the context says why. */
+static int ask_switches(ga_stepper *st, const ga_point *p, ga_switch_when when, const unsigned char *shared)
+{
+  const ga_system_def *def = &st->sys->def;
+  const ga_status before = ga__begin_callback(st->ctx);
+  const int code = def->switches(def->user, p, when, shared, st->switch_x);
+  const int said = code < 0 && st->ctx->error.status != GA_OK;
+  if (!said) st->ctx->error.status = before;
+  if (code < 0 && !said)
+    ga__refuse(st->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
+               &(ga__facts){.at = &(ga__fact_time){p->t, NAN, -1, -1}, .callback = "switches", .code = code});
+  return code;
+}
+
 /* Starts, and starts again with other modes of switches until they agree with its accelerations and
  * multipliers: one switch may change at a time, each of them several times. */
 static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, double t0, const double *q0,
@@ -368,7 +382,7 @@ static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, doubl
   const int known = st->again == GA__FIRST ? 0 : st->stats.redundant;
   ga_start_opts o = *opts;
   memcpy(st->switch_x, x0, (size_t)st->sys->size[GA_BLOCK_X] * sizeof(double));
-  int code = def->switches(def->user, &given, first ? GA_SWITCH_GIVEN : GA_SWITCH_PASSED, NULL, st->switch_x);
+  int code = ask_switches(st, &given, first ? GA_SWITCH_GIVEN : GA_SWITCH_PASSED, NULL);
   st->switched = code > 0;
   for (int i = 0; code >= 0 && i < most; i++) {
     if (code == 2) o.max_change = HUGE_VAL;
@@ -379,7 +393,7 @@ static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, doubl
     if (status) return status;
     const ga_point here = ga__state_point(&st->now);
     const ga_redundancy *red = ga_stepper_redundancy(st);
-    code = def->switches(def->user, &here, GA_SWITCH_STARTED, red ? red->psi_shared : NULL, st->switch_x);
+    code = ask_switches(st, &here, GA_SWITCH_STARTED, red ? red->psi_shared : NULL);
     st->switched |= code > 0;
     if (code == 2) {
       memcpy(st->switch_v, st->now.v, (size_t)st->sys->nv * sizeof(double));
@@ -390,10 +404,7 @@ static ga_status start_switched(ga_stepper *st, const ga_start_opts *opts, doubl
     return GA_OK;
   }
   st->has_state = 0;
-  if (code < 0)
-    return ga__refuse(
-        st->ctx, GA_ERR_CALLBACK, GA_REASON_CALLBACK,
-        &(ga__facts){.at = &(ga__fact_time){t0, NAN, -1, -1}, .callback = "switches", .code = code});
+  if (code < 0) return st->ctx->error.status;
   return ga__refuse(st->ctx, GA_ERR_INCONSISTENT, GA_REASON_SWITCHES_CYCLE,
                     &(ga__facts){.at = &(ga__fact_time){t0, NAN, -1, -1}, GA__NUMBERS({most, NULL})});
 }

@@ -24,6 +24,8 @@ typedef struct dry_friction {
   int port[2];
 } dry_friction;
 
+#define PASSES_BY 0.05 /* [m/s] or [rad/s]: located speeds of 0 are never off by this much */
+
 /* At the point of an evaluation. */
 typedef struct friction_eval {
   ga__held_eval at;
@@ -200,12 +202,6 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   return 0;
 }
 
-static int has_edges(const ga__mbs_model *b, const ga__element *el)
-{
-  (void)b, (void)el;
-  return 1;
-}
-
 /* Before a start: by the speed, if there is any. Behind an edge it has passed 0 if it has the wrong sign. */
 static int mode_before(const friction_eval *v, ga_switch_when when)
 {
@@ -234,6 +230,19 @@ static int mode_after(const ga__eval *e, const ga__element *el, const friction_e
   return v->mode;
 }
 
+/* The speed has passed 0 by far just behind an edge: friction stops the motion within the rounding of times.
+ */
+static int fail_too_strong(const ga__eval *e, const ga__element *el, const friction_eval *v)
+{
+  const char *unit =
+      ga__motion_unit(ga__gauge_is_angle(e->b, ((const dry_friction *)el->data)->held.gauge), GA_UNIT_RATE);
+  ga__refuse_part(e->work->ctx, &e->m->part[el->part], GA_ERR_INCONSISTENT, GA_REASON_FRICTION_TOO_STRONG,
+                  (ga__facts){.field = "level",
+                              .at = &(ga__fact_time){e->p->t, NAN, -1, -1},
+                              GA__NUMBERS({v->at.rate, unit})});
+  return -1;
+}
+
 static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,
                        const unsigned char *shared, double *x, double *excess)
 {
@@ -246,6 +255,8 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   } else {
     eval_gauge(&v, e, el, 0);
     mode = mode_before(&v, when);
+    if (when == GA_SWITCH_PASSED && slides(&v) && mode == STICKS && fabs(v.at.rate) > PASSES_BY)
+      return fail_too_strong(e, el, &v);
   }
   *x = mode;
   return mode != v.mode;
@@ -253,22 +264,9 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
 
 /* ---- Signals: force, positive where it makes the coordinate grow; 1 while it sticks ---- */
 
-static int n_signals(const ga__mbs_model *b, int part)
-{
-  (void)b, (void)part;
-  return 2;
-}
-
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
-  const ga__element *el = ga__element_of(b, part);
-  const int angle =
-      el && b->gauge.n > 0 && ga__gauge_is_angle(b, ((const dry_friction *)el->data)->held.gauge);
-  if (i == 0)
-    ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
-  else
-    ga__signal_set(out, "sticks", "1", GA__PROBE_ELEMENT, 1);
-  out->probe.owner = part;
+  ga__held_signal(b, part, i, "sticks", out);
 }
 
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
@@ -305,11 +303,12 @@ const ga__element_type ga__dry_friction_type = {
     .jacobian = jacobian,
     .initial = initial,
     .powers = powers,
-    .has_edges = has_edges,
+    .has_edges = ga__held_has_edges,
     .side = side,
     .switch_mode = switch_mode,
+    .switch_row = ga__held_switch_row,
     .get_input = get_input,
-    .n_signals = n_signals,
+    .n_signals = ga__held_n_signals,
     .signal = signal,
     .value = value,
     .unit_of_input = unit_of_input,

@@ -289,7 +289,7 @@ int ga__elements_inner_step(const ga__eval *e, double *dn)
 int ga__elements_powers(const ga__eval *e, ga__powers *out)
 {
   int status = 0;
-  *out = (ga__powers){0, 0, 0, 0};
+  *out = (ga__powers){0, 0, 0, 0, 0};
   for (int i = 0; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
     if (el->type->powers) status = el->type->powers(e, el, out);

@@ -54,6 +54,10 @@ struct ga__element {
 typedef struct ga__powers {
   double kinetic, potential; /* [J] */
   double lost, in;           /* [W] dissipated; put in by drives, actuators and the like */
+  /* [J] of the potential energy: what is lost to the end, as where a damped contact is left so fast that it
+   * would pull. It may fade within a step that nothing else limits: from here on `lost` is no measure of it.
+   */
+  double fading;
 } ga__powers;
 
 /* What a meter has to integrate for an element in every step of a run. */
@@ -93,6 +97,8 @@ typedef struct ga__spin_record { /* history in a run */
   ga__spin_limit spin;
   double since, worst, worst_t; /* worst 0: always below the limit */
 } ga__spin_record;
+
+typedef struct ga__doubt_record ga__doubt_record; /* doubt.h */
 
 /* Where breaks are searched: a function of time, an expression or a block. One of the first three is set. */
 typedef struct ga__break_site {
@@ -191,8 +197,11 @@ struct ga__element_type {
   int (*work_term)(const ga__mbs_model *b, const ga__element *el, ga__work_term *work);
   int impacts; /* 1: velocities may jump by it; what kinetic energy is lost then, it dissipates */
   int (*unilateral)(const ga__mbs_model *b, const ga__element *el, ga__unilateral *out); /* 1: it is one */
-  /* [m] or [rad] by how much a limit that is never passed has been passed; 0: not at all */
-  double (*passed)(const ga__eval *e, const ga__element *el);
+  /* What is doubtful about this state, as a size in the element's own units; 0: nothing. at: where, if that
+   * is a place. write_doubt: the line of a report. may_doubt NULL: it may. (doubt.c) */
+  double (*doubt)(const ga__eval *e, const ga__element *el, double at[2]);
+  int (*may_doubt)(const ga__element *el);
+  void (*write_doubt)(ga__writer *w, const ga_machine *m, const ga__doubt_record *r);
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
   /* -- The start; from the definition of the part -- */
@@ -242,7 +251,8 @@ struct ga__element_type {
    * it should have another one; *excess: how much it disagrees, the largest one changes first. */
   int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when,
                      const unsigned char *shared, double *x, double *excess);
-  int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
+  int (*switch_row)(const ga__element *el); /* its row of k, which holds against forces but not impulses */
+  int (*may_hide)(const ga__element *el);   /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* Outputs and inputs that are functions of time alone (time_signal.c). */
   ga_status (*output_over_time)(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);

@@ -12,9 +12,12 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/expression_unit.h"
+#include "mbs/name.h"
 #include "lin/lin_impl.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An expression with its signals, by part and number among the part's. */
@@ -67,11 +70,91 @@ static ga_status resolve_signal(ga_machine *m, ga__mbs_model *b, const ga__part 
   return turns ? ga__signal_y(m, b, asking, field, name, &y) : GA_OK;
 }
 
-static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
-                                 const char *text, event_formula *f)
+/* A signal of its own expression that a text uses; at, bytes: where. */
+static const ga_signal_def *find_named(const ga_machine *m, const char *text, int *at, int *bytes)
+{
+  char name[GA_TEXT_PIECE];
+  for (*at = 0; (*bytes = ga__name_next(text, at)) > 0; *at += *bytes) {
+    if ((size_t)*bytes >= sizeof name) continue;
+    memcpy(name, text + *at, (size_t)*bytes);
+    name[*bytes] = '\0';
+    const int part = ga__find_part(m, name);
+    if (part >= 0 && m->part[part].kind == GA__PART_SIGNAL) return m->part[part].def;
+  }
+  return NULL;
+}
+
+/* Named signals are outputs, which are interpolated within steps: to see what they do there, their
+ * expressions take their place in the text. NULL: there are none, or they would become too long. Owned by the
+ * caller. */
+static ga_status expand_signals(ga_machine *m, const char *text, char **out)
+{
+  enum { MOST = 4000 };
+  const ga_signal_def *named;
+  int at, bytes;
+  *out = NULL;
+  while ((named = find_named(m, *out ? *out : text, &at, &bytes))) {
+    const char *from = *out ? *out : text;
+    const size_t length = strlen(from) + strlen(named->expression) + 3;
+    char *next = length < MOST ? ga__alloc(m->ctx, length, 1) : NULL;
+    if (next) snprintf(next, length, "%.*s(%s)%s", at, from, named->expression, from + at + bytes);
+    ga__free(m->ctx, *out);
+    *out = next;
+    if (!next) return length < MOST ? ga__no_memory(m->ctx, "an event") : GA_OK;
+  }
+  return GA_OK;
+}
+
+static void free_formula(ga_context *ctx, event_formula *f)
+{
+  ga_expr_destroy(&f->expr);
+  ga__free(ctx, f->part);
+  *f = (event_formula){.expr = NULL};
+}
+
+/* The unit of a signal; "": not known. */
+static const char *unit_of(const ga__mbs_model *b, int part, int number, ga__channel *at)
+{
+  if (part >= b->m->n_parts) return "J"; /* an energy */
+  ga__channel_get(b, part, number, at);
+  return at->unit;
+}
+
+static ga__dimension_known dimension_of(ga_context *ctx, const char *unit)
+{
+  ga__dimension_known known = {.known = 0};
+  known.known = unit[0] && ga_unit_parse(ctx, unit, NULL, &known.dimension, NULL) == GA_OK;
+  return known;
+}
+
+/* Terms of a sum must have the same dimension, and all of it that of the unit (NULL: none is known). */
+static ga_status check_units(ga_machine *m, const ga__mbs_model *b, const ga__part *asking, const char *field,
+                             const event_formula *f, const char *unit)
+{
+  ga__dimension_known known, *variable = ga__alloc(m->ctx, 1 + (size_t)f->n, sizeof *variable);
+  ga__channel at;
+  if (!variable) return ga__no_memory(m->ctx, "the units of an event");
+  variable[0] = dimension_of(m->ctx, "s");
+  for (int i = 0; i < f->n; i++)
+    variable[1 + i] = dimension_of(m->ctx, unit_of(b, f->part[i], f->number[i], &at));
+  const ga_status status = ga__expression_dimension(m, asking, field, f->expr, variable, NULL, &known);
+  ga__free(m->ctx, variable);
+  if (status || !unit) return status;
+  const ga__dimension_known wanted = dimension_of(m->ctx, unit);
+  if (!known.known || !wanted.known ||
+      memcmp(&known.dimension, &wanted.dimension, sizeof known.dimension) == 0)
+    return GA_OK;
+  char is[GA_ERROR_UNIT];
+  ga__write_unit(is, sizeof is, &known.dimension);
+  return ga__refuse_part(
+      m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_EVENT_UNIT,
+      (ga__facts){.field = field, .name = ga_expr_text(f->expr), .detail = is, .expected = unit});
+}
+
+static ga_status resolve_text(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                              const char *text, event_formula *f)
 {
   ga__name_list names = {.text = NULL};
-  if (!text) return GA_OK;
   ga_status status = ga__names_compile(m, asking, field, text, 0, NULL, &names, &f->expr);
   f->n = status ? 0 : names.n - 1;
   f->part = status ? NULL : ga__alloc(m->ctx, 2 * (size_t)f->n, sizeof *f->part);
@@ -82,6 +165,23 @@ static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part
     if (status) status = ga__names_blame(m, text, &names, i, status);
   }
   ga__names_free(m->ctx, &names);
+  return status;
+}
+
+/* As it is written, so that messages show it; then with the expressions of signals in it. */
+static ga_status resolve_formula(ga_machine *m, ga__mbs_model *b, const ga__part *asking, const char *field,
+                                 const char *text, const char *unit, event_formula *f)
+{
+  char *expanded = NULL;
+  if (!text) return GA_OK;
+  ga_status status = resolve_text(m, b, asking, field, text, f);
+  if (!status) status = check_units(m, b, asking, field, f, unit);
+  if (!status) status = expand_signals(m, text, &expanded);
+  if (!status && expanded) {
+    free_formula(m->ctx, f);
+    status = resolve_text(m, b, asking, field, expanded, f);
+  }
+  ga__free(m->ctx, expanded);
   return status;
 }
 
@@ -143,16 +243,13 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int index)
   const ga__element *el = ga__element_add(m, b, index, &ga__event_type, 0, 0);
   if (!el) return GA_ERR_MEMORY;
   event *e = el->data;
-  ga_status status = resolve_formula(m, b, part, "when", def->when, &e->when);
-  if (!status) status = resolve_formula(m, b, part, "to", def->to, &e->to);
+  ga__channel at;
+  ga_status status = resolve_formula(m, b, part, "when", def->when, NULL, &e->when);
   if (!status) status = resolve_target(m, b, part, def->set, e);
+  if (!status)
+    status = resolve_formula(m, b, part, "to", def->to, def->set ? unit_of(b, e->part, e->number, &at) : NULL,
+                             &e->to);
   return status;
-}
-
-static void free_formula(ga_context *ctx, event_formula *f)
-{
-  ga_expr_destroy(&f->expr);
-  ga__free(ctx, f->part);
 }
 
 static void release(ga_context *ctx, ga__element *el)
@@ -215,6 +312,9 @@ struct ga_event_watch {
   ga_event *action;
   int *index;                /* [most] signals of one expression */
   double *value;             /* [1 + most] t and their values */
+  int n_inputs, *first;      /* signals of all `when`, and the first of each event */
+  double *input;             /* [n_inputs] their last values */
+  double *lo, *hi;           /* [1 + most] */
   ga_evaluation *evaluation; /* of velocities that are set; NULL: there are none */
   ga__svd svd;
   int n_all; /* rows of its matrix */
@@ -262,9 +362,30 @@ ga_status ga_event_watch_values(ga_event_watch *w, const ga_state *s, double *g)
   ga_status status = GA_OK;
   if (!w) return GA_ERR_ARGUMENT;
   if (!s || !g) return ga__refuse_null(w->ctx, __func__, s ? "g" : "the state");
-  for (int i = 0; i < w->n && !status; i++)
+  for (int i = 0; i < w->n && !status; i++) {
     status = formula_value(w, w->part[i], &w->event[i]->when, "when", s, &g[i]);
+    memcpy(w->input + w->first[i], w->value + 1, (size_t)w->event[i]->when.n * sizeof *w->input);
+  }
   return status;
+}
+
+static void event_inputs(void *user, double *u)
+{
+  const ga_event_watch *w = user;
+  memcpy(u, w->input, (size_t)w->n_inputs * sizeof *u);
+}
+
+static int event_bounds(void *user, int event_number, const double t[2], const double *lo, const double *hi,
+                        double *least, double *most)
+{
+  ga_event_watch *w = user;
+  const event_formula *f = &w->event[event_number]->when;
+  const size_t first = (size_t)w->first[event_number], bytes = (size_t)f->n * sizeof *lo;
+  w->lo[0] = t[0], w->hi[0] = t[1];
+  memcpy(w->lo + 1, lo + first, bytes);
+  memcpy(w->hi + 1, hi + first, bytes);
+  if (!ga_expr_bounds(f->expr, w->lo, w->hi, least, most)) return 0;
+  return ga_expr_has_edges(f->expr, -1) ? 2 : 1;
 }
 
 static int event_function(void *user, const ga_point *p, double *g)
@@ -293,6 +414,20 @@ static ga_status read_velocity(ga_event_watch *w, const event *e, const ga_state
   ga_state at = *s;
   at.v = v, at.a = NULL;
   return ga_machine_signals(w->m, w->meter, &at, 1, &index, value);
+}
+
+/* Friction that sticks gives way to an impulse, and a stop that something rests at answers by an impact of
+ * its own, in the start that follows: their rows do not count. */
+static void leave_out_switches(ga_event_watch *w)
+{
+  const ga__mbs_model *b = w->m->model;
+  const size_t n = (size_t)w->n_all;
+  for (int i = b->edge.n - b->n_switches; i < b->edge.n; i++) {
+    const ga__element *el = ga__element_of(b, GA__AT(b->edge, ga__edge, i)->part);
+    const size_t row = (size_t)(b->nv + b->n_lambda + el->type->switch_row(el));
+    for (size_t k = 0; k < n; k++) w->matrix[row * n + k] = w->matrix[k * n + row] = 0.0;
+    w->right[row] = 0.0;
+  }
 }
 
 /* v := velocities after the impulse. */
@@ -324,6 +459,7 @@ static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const eve
   for (int i = 0; i < nl; i++) w->right[nv + i] = -w->phi_dot[i];
   for (int i = 0; i < b->n_psi; i++) w->right[nv + nl + i] = -w->residual[nv + nl + i];
   w->right[last] = to - now;
+  leave_out_switches(w);
   if ((status = ga__svd_compute(&w->svd, w->matrix, 1e-12))) return status;
   ga__svd_solve(&w->svd, w->right, w->solution);
   for (int i = 0; i < nv; i++) v[i] += w->solution[i];
@@ -379,7 +515,8 @@ static ga_status take_memory(ga_event_watch *w)
   w->event = ga__alloc(w->ctx, n, sizeof *w->event);
   w->name = ga__alloc(w->ctx, n, sizeof *w->name);
   w->action = ga__alloc(w->ctx, n, sizeof *w->action);
-  if (!w->part || !w->event || !w->name || !w->action) return ga__no_memory(w->ctx, "events");
+  w->first = ga__alloc(w->ctx, n, sizeof *w->first);
+  if (!w->part || !w->event || !w->name || !w->action || !w->first) return ga__no_memory(w->ctx, "events");
   int most = 0, velocities = 0;
   for (int i = 0; i < w->n; i++) {
     static const int DIRECTION[] = {
@@ -391,13 +528,18 @@ static ga_status take_memory(ga_event_watch *w)
     w->action[i] = (ga_event){DIRECTION[def->direction], def->set || def->restart ? GA_EVENT_RESTART
                                                          : def->stop              ? GA_EVENT_STOP
                                                                                   : GA_EVENT_RECORD};
+    w->first[i] = w->n_inputs;
+    w->n_inputs += e->when.n;
     most = e->when.n > most ? e->when.n : most;
     most = e->to.n > most ? e->to.n : most;
     velocities |= e->target == SETS_VELOCITY;
   }
   w->index = ga__alloc(w->ctx, (size_t)most, sizeof *w->index);
   w->value = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->value);
-  if (!w->index || !w->value) return ga__no_memory(w->ctx, "events");
+  w->lo = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->lo);
+  w->hi = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->hi);
+  w->input = ga__alloc(w->ctx, (size_t)w->n_inputs, sizeof *w->input);
+  if (!w->index || !w->value || !w->lo || !w->hi || !w->input) return ga__no_memory(w->ctx, "events");
   return velocities ? take_velocity_memory(w) : GA_OK;
 }
 
@@ -426,7 +568,8 @@ void ga_event_watch_destroy(ga_event_watch **watch)
   if (!watch || !*watch) return;
   ga_event_watch *w = *watch;
   void *const owned[] = {w->part,  w->event,    w->name,     w->action, w->index,   w->value,
-                         w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix};
+                         w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix,
+                         w->first, w->input,    w->lo,       w->hi};
   ga_context *ctx = w->ctx;
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) ga__free(ctx, owned[i]);
   ga__svd_destroy(&w->svd);
@@ -446,6 +589,9 @@ void ga_event_watch_use(ga_event_watch *w, ga_simulate_opts *o)
   o->event_function = event_function;
   o->on_event = on_event;
   o->event_user = w;
+  o->n_event_inputs = w->n_inputs;
+  o->event_inputs = event_inputs;
+  o->event_bounds = event_bounds;
 }
 
 int ga_event_watch_stopped_by(const ga_event_watch *w)

@@ -1,6 +1,8 @@
 /* A gauge held by a row of k in some modes. With gradient g, curvature K and twists w of both nodes: ρ' = g ·
  * w, D_q ρ' = wᵀK, ρ'' = g · w' + wᵀK w. */
 #include "mbs/held.h"
+#include "mbs/channel.h"
+#include "mbs/coordinate.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,4 +143,34 @@ void ga__held_force_jacobian(const ga__held_eval *v, const ga__eval *e, const ga
     ga__add_block(J->Q, e->b, held->own_pair, OWN_STIFFNESS, unit);
   }
   if (J->want & GA_WANT_D) ga__add_block(J->D, e->b, held->own_pair, J->shift_v * OWN_DAMPING, unit);
+}
+
+/* ---- What elements share ---- */
+
+int ga__held_has_edges(const ga__mbs_model *b, const ga__element *el)
+{
+  (void)b, (void)el;
+  return 1;
+}
+
+int ga__held_switch_row(const ga__element *el)
+{
+  return ((const ga__held *)el->data)->psi;
+}
+
+int ga__held_n_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return 2;
+}
+
+void ga__held_signal(const ga__mbs_model *b, int part, int i, const char *holds, ga__signal_def *out)
+{
+  const ga__element *el = ga__element_of(b, part);
+  const int angle = el && b->gauge.n > 0 && ga__gauge_is_angle(b, ((const ga__held *)el->data)->gauge);
+  if (i == 0)
+    ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
+  else
+    ga__signal_set(out, holds, "1", GA__PROBE_ELEMENT, 1);
+  out->probe.owner = part;
 }

@@ -23,6 +23,13 @@ typedef struct ga__held_eval {
  * relative to the sum of their terms. */
 #define GA__STILL 1e-9
 
+/* ---- The data of an element of this kind begin with a ga__held; what all of them share: */
+int ga__held_has_edges(const ga__mbs_model *b, const ga__element *el);
+int ga__held_switch_row(const ga__element *el);
+int ga__held_n_signals(const ga__mbs_model *b, int part);
+/* Signal 0 is the force, positive where it makes the coordinate grow; 1 is 1 while it holds, by this name. */
+void ga__held_signal(const ga__mbs_model *b, int part, int i, const char *holds, ga__signal_def *out);
+
 /* held->gauge is set by the caller. */
 ga_status ga__held_create(ga_machine *m, ga__mbs_model *b, int part, const char *label, ga__held *held);
 ga_status ga__held_want(ga__mbs_model *b, const ga__held *held);

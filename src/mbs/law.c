@@ -285,10 +285,11 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   const ga__law *law = el->data;
   law_gauges v;
   ga__law_eval at;
-  ga__law_power power = {0, 0, 0};
+  ga__law_power power = {0, 0, 0, 0};
   int status = eval_law(&v, &at, e, law, 0);
   if (!status) status = law->type->power(e, law, &at, &power);
   out->potential += power.stored;
+  if (power.fades) out->fading += power.stored;
   out->lost += power.lost;
   out->in += power.in;
   return status;

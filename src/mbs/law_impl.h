@@ -35,6 +35,7 @@ typedef struct ga__law_eval {
 
 typedef struct ga__law_power {
   double stored, lost, in; /* [J] energy, [W] dissipated, [W] put in */
+  int fades;               /* 1: all that is stored is being lost */
 } ga__law_power;
 
 /* Range of the first gauge and its rate over a piece of a step. */

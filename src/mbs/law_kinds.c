@@ -522,7 +522,8 @@ static int contact_force(const ga__eval *e, const ga__law *law, ga__law_eval *at
   return 0;
 }
 
-/* Stored: k δ^(n+1)/(n+1). The rest of N dissipates, also where N is cut off because it would pull. */
+/* Stored: k δ^(n+1)/(n+1). The rest of N dissipates; where N is cut off because it would pull, what is stored
+ * is lost with δ. */
 static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_contact_def *def = DEF(ga_contact_def, e->b, law);
@@ -530,6 +531,7 @@ static int contact_power(const ga__eval *e, const ga__law *law, const ga__law_ev
   if (depth <= 0) return 0;
   const double elastic = def->stiffness * pow(depth, def->exponent);
   power->stored = elastic * depth / (def->exponent + 1);
+  power->fades = at->F[0] == 0;
   power->lost = (at->F[0] + elastic) * at->rate[0];
   for (int i = 1; i < law->n; i++) power->lost += at->F[i] * at->rate[i];
   return 0;

@@ -27,22 +27,37 @@ static void simple_work(const ga__work_term *w, int n, const double *v, const do
   }
 }
 
-/* Dissipated and input power. Conservative elements, usually most of them, are left out. */
-static int work_at(const ga_meter *meter, const ga__eval *e, double *lost, double *in)
+/* What work terms do at a time. */
+typedef struct work_rates {
+  double lost, in; /* [W] at the end of a step, */
+  double next;     /* [W] and lost at the beginning of the next one, by all that does not fade */
+  double stored;   /* [J] */
+  double faded;    /* [J] lost since the update before, of what faded then */
+} work_rates;
+
+/* Conservative elements, usually most of them, are left out. fading: at the update before, and now. */
+static int work_at(const ga_meter *meter, const ga__eval *e, double *fading, work_rates *out)
 {
   int code = 0;
-  *lost = *in = 0;
+  *out = (work_rates){0, 0, 0, 0, 0};
   for (int i = 0; !code && i < meter->n_work_terms; i++) {
     const ga__work_term *w = &meter->work_term[i];
     const ga__element *el = ga__element_at(e->b, w->element);
-    ga__powers now = {0, 0, 0, 0};
+    ga__powers now = {0, 0, 0, 0, 0};
     if (w->simple) {
-      simple_work(w, 1, e->p->v, e->p->y, lost, in);
+      double lost = 0;
+      simple_work(w, 1, e->p->v, e->p->y, &lost, &out->in);
+      out->lost += lost;
+      out->next += lost;
       continue;
     }
     code = el->type->powers(e, el, &now);
-    *lost += now.lost;
-    *in += now.in;
+    out->lost += fading[i] > 0 ? 0 : now.lost;
+    out->next += now.fading > 0 ? 0 : now.lost;
+    out->in += now.in;
+    out->stored += now.potential;
+    if (fading[i] > 0) out->faded += fading[i] - now.potential;
+    fading[i] = now.fading;
   }
   return code;
 }
@@ -69,6 +84,7 @@ static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
  * change of kinetic energy, ½(v⁺ + v⁻)ᵀM(v⁺ − v⁻) = −½ μᵀB(v⁺ + v⁻), is the work of the drives, −½ μ (r⁻ +
  * r⁺) of each, since B v is 0 on both sides in all other rows. */
 
+#define SAME_TIME 1e-14  /* relative to t: two sides of a jump, between which nothing has moved */
 #define IMPACT_TIME 1e-9 /* [s], or relative to t: largest time between the two sides of a jump */
 
 static int accepts_impacts(const ga__mbs_model *b, const ga__row *row)
@@ -113,7 +129,7 @@ static int is_impact(const ga_meter *meter, double from, double to)
 static double kinetic_at(const ga_meter *meter, const ga_point *p)
 {
   const ga__eval e = ga__eval_at(meter->work, p, 1, 0);
-  ga__powers now = {0, 0, 0, 0};
+  ga__powers now = {0, 0, 0, 0, 0};
   for (int i = 0; i < e.b->element.n; i++) {
     const ga__element *el = ga__element_at(e.b, i);
     if (el->type->mass && el->type->powers) el->type->powers(&e, el, &now);
@@ -269,28 +285,6 @@ static void check_spin_limits(ga_meter *meter, const ga_state *s)
   }
 }
 
-static void check_limits(ga_meter *meter, const ga__eval *e, double t)
-{
-  for (int i = 0; i < e->b->element.n; i++) {
-    const ga__element *el = ga__element_at(e->b, i);
-    const double beyond = el->type->passed ? el->type->passed(e, el) : 0.0;
-    if (!(beyond > meter->passed_by)) continue;
-    meter->passed = el->part;
-    meter->passed_by = beyond;
-    meter->passed_t = t;
-  }
-}
-
-static void write_passed(ga__writer *w, const ga_meter *meter)
-{
-  const ga__part *part = &meter->m->part[meter->passed];
-  if (meter->passed)
-    ga__write(w,
-              "%s '%s' was passed, most at t = %.6g s by %.4g: its switch was missed; try error control, "
-              "--tol 1e-6\n",
-              ga__part_text(part->kind), part->name, meter->passed_t, meter->passed_by);
-}
-
 static void write_spins(ga__writer *w, const ga_meter *meter)
 {
   for (int i = 0; i < meter->n_spin_limits; i++) {
@@ -338,7 +332,7 @@ int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size)
   }
   if (meter) write_turned_over(&w, meter);
   if (meter) write_spins(&w, meter);
-  if (meter) write_passed(&w, meter);
+  if (meter) ga__doubts_write(&w, meter->m, meter->doubt, meter->n_doubts);
   return (int)w.used;
 }
 
@@ -359,24 +353,29 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   list_work(m->model, meter, 0);
   meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
   meter->work_term = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->work_term);
+  meter->fading = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->fading);
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
   meter->n_unilateral = list_unilateral(m->model, NULL);
   meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
   meter->n_spin_limits = list_spin_limits(m->model, NULL);
   meter->spin_limit = ga__alloc(ctx, (size_t)meter->n_spin_limits, sizeof *meter->spin_limit);
+  meter->n_doubts = ga__doubts_list(m->model, NULL);
+  meter->doubt = ga__alloc(ctx, (size_t)meter->n_doubts, sizeof *meter->doubt);
   meter->rigid_stops = has_rigid_stops(m->model);
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
-  if (status || !meter->angle || !meter->work_term || !meter->spin || !meter->unilateral ||
-      !meter->spin_limit || !meter->v_before) {
+  if (status || !meter->angle || !meter->work_term || !meter->fading || !meter->spin || !meter->unilateral ||
+      !meter->spin_limit || !meter->doubt || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
   list_work(m->model, meter, 1);
   list_unilateral(m->model, meter->unilateral);
   list_spin_limits(m->model, meter->spin_limit);
+  ga__doubts_list(m->model, meter->doubt);
   list_turning(m->model, meter);
+  if (meter->n_doubts > 0) meter->needs_kin = 1, meter->simple = 0;
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
   meter->over = meter->angle + 3 * n;
@@ -391,9 +390,11 @@ void ga_meter_destroy(ga_meter **meter)
   ga_context *ctx = (*meter)->ctx; /* the machine may be gone */
   ga__free(ctx, (*meter)->angle);
   ga__free(ctx, (*meter)->work_term);
+  ga__free(ctx, (*meter)->fading);
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->unilateral);
   ga__free(ctx, (*meter)->spin_limit);
+  ga__free(ctx, (*meter)->doubt);
   ga__free(ctx, (*meter)->v_before);
   ga__workspace_destroy((*meter)->work);
   ga__free(ctx, *meter);
@@ -481,10 +482,17 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   }
   meter->moved = 0;
   meter->fastest = fastest_at(meter, s->v);
+  work_rates begin;
+  memset(meter->fading, 0, (size_t)meter->n_work_terms * sizeof *meter->fading);
+  work_at(meter, &e, meter->fading, &begin);
+  meter->stored = begin.stored;
+  meter->lost = begin.next;
   list_unilateral(meter->m->model, meter->unilateral);
   check_unilateral(meter, s);
   list_spin_limits(meter->m->model, meter->spin_limit);
   check_spin_limits(meter, s);
+  ga__doubts_list(meter->m->model, meter->doubt);
+  ga__doubts_check(meter->doubt, meter->n_doubts, &e);
   keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
@@ -513,14 +521,19 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   ga__workspace *w = meter->work;
   const int looks = meter->n_turns > 0 && (meter->watch || !(moved < LOOK_AGAIN));
   const double impact = ga__impact_work(meter, s);
-  double lost, in;
+  work_rates now;
   const ga_point p = ga__point_of(s);
   const ga__eval e =
       meter->needs_kin || looks ? ga__eval_at(w, &p, 1, 0) : (ga__eval){w->m, w->b, &p, w->kin, w};
-  const int code = work_at(meter, &e, &lost, &in);
+  const int code = work_at(meter, &e, meter->fading, &now);
   if (code) return fail_powers(meter, code, s->t);
-  add_step(meter, h, lost, in);
-  if (meter->rigid_stops) check_limits(meter, &e, s->t);
+  add_step(meter, h, now.lost, now.in);
+  meter->lost = now.next;
+  meter->dissipated += now.faded;
+  if (h <= SAME_TIME * fabs(s->t)) /* as by a road that jumps */
+    meter->input += now.stored - meter->stored + now.faded;
+  meter->stored = now.stored;
+  ga__doubts_check(meter->doubt, meter->n_doubts, &e);
   if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
   meter->input += impact;
   if (looks)
@@ -567,7 +580,7 @@ ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
 
 /* ---- Saving ---- */
 
-enum { N_SAVED = 9, N_SAVED_UNILATERAL = 4, N_SAVED_SPIN = 3 };
+enum { N_SAVED = 10, N_SAVED_UNILATERAL = 4, N_SAVED_SPIN = 3 };
 
 static size_t first_unilateral(const ga_meter *meter)
 {
@@ -577,15 +590,16 @@ static size_t first_unilateral(const ga_meter *meter)
 size_t ga_meter_saved_size(const ga_meter *meter)
 {
   return meter ? first_unilateral(meter) + N_SAVED_UNILATERAL * (size_t)meter->n_unilateral +
-                     N_SAVED_SPIN * (size_t)meter->n_spin_limits + (size_t)meter->n_impact
+                     N_SAVED_SPIN * (size_t)meter->n_spin_limits + GA__DOUBT_SAVED * (size_t)meter->n_doubts +
+                     (size_t)meter->n_work_terms + (size_t)meter->n_impact
                : 0;
 }
 
 void ga_meter_save(const ga_meter *meter, double *saved)
 {
   if (!meter || !saved) return;
-  const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,  meter->start,
-                                 meter->lost,    meter->in, meter->moved,      meter->fastest};
+  const double fixed[N_SAVED] = {meter->started, meter->t,  meter->dissipated, meter->input,   meter->start,
+                                 meter->lost,    meter->in, meter->moved,      meter->fastest, meter->stored};
   memcpy(saved, fixed, sizeof fixed);
   memcpy(saved + N_SAVED, meter->angle, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
   saved += first_unilateral(meter);
@@ -597,6 +611,10 @@ void ga_meter_save(const ga_meter *meter, double *saved)
     const ga__spin_record *o = &meter->spin_limit[i];
     saved[0] = o->since, saved[1] = o->worst, saved[2] = o->worst_t;
   }
+  ga__doubts_save(meter->doubt, meter->n_doubts, saved);
+  saved += GA__DOUBT_SAVED * meter->n_doubts;
+  memcpy(saved, meter->fading, (size_t)meter->n_work_terms * sizeof *saved);
+  saved += meter->n_work_terms;
   if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
 }
 
@@ -622,6 +640,7 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   meter->in = saved[6];
   meter->moved = saved[7];
   meter->fastest = saved[8];
+  meter->stored = saved[9];
   memcpy(meter->angle, saved + N_SAVED, N_OF_ANGLE * (size_t)meter->n_turns * sizeof *saved);
   saved += first_unilateral(meter);
   for (int i = 0; i < meter->n_unilateral; i++, saved += N_SAVED_UNILATERAL) {
@@ -632,6 +651,10 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
     ga__spin_record *o = &meter->spin_limit[i];
     o->since = saved[0], o->worst = saved[1], o->worst_t = saved[2];
   }
+  ga__doubts_load(meter->doubt, meter->n_doubts, saved);
+  saved += GA__DOUBT_SAVED * meter->n_doubts;
+  memcpy(meter->fading, saved, (size_t)meter->n_work_terms * sizeof *saved);
+  saved += meter->n_work_terms;
   if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);
   return GA_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef GALPHA_MBS_METER_H
 #define GALPHA_MBS_METER_H
 
-#include "mbs/element.h"
+#include "mbs/doubt.h"
 
 struct ga_meter { /* members that every step needs come first, within two cache lines */
   int started;
@@ -14,9 +14,11 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   ga__spin_record *spin_limit;
   double t, dissipated, input;
   double lost, in;          /* [W] at t */
+  double stored;            /* [J] potential energy of work terms at t, which may jump with time */
   double moved;             /* [rad] bound of the change of any counted angle since it was evaluated */
   double fastest;           /* [rad/s] bound of all |ω| at t */
   ga__work_term *work_term; /* of elements that dissipate power or put it in */
+  double *fading;           /* [n_work_terms] [J] ga__powers.fading at t */
   int *spin;                /* indices in v of the components of ω that change angles; −1 after each ω */
 
   ga_context *ctx;
@@ -29,8 +31,8 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   int watch;                    /* 1: they are evaluated in every step */
   int needs_kin;                /* 0: work terms need only q and v */
   int rigid_stops;              /* 1: velocities may jump at rigid stops */
-  int passed;                   /* part whose limit was passed most, by how much, when; 0: none */
-  double passed_by, passed_t;
+  int n_doubts;                 /* elements with states to be reported */
+  ga__doubt_record *doubt;
   int n_impact;     /* length of v_before: nv if a drive accepts impacts, else 0 */
   double *v_before; /* [n_impact] velocities at t */
 };

@@ -12,7 +12,9 @@
 #include "expr/side.h"
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
+#include "mbs/doubt.h"
 #include "mbs/held.h"
+#include "mbs/law_impl.h"
 
 #include <float.h>
 #include <math.h>
@@ -161,46 +163,66 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 
 /* ---- Modes ---- */
 
-/* 1, −1: at or beyond the upper or lower limit, by more than −slack; 0: between them. */
-static int limit_at(const ga_rigid_stop_def *def, double value, double slack)
+/* 1, −1: at or beyond the upper or lower limit, by more than −slack, of the two the one that a rate or
+ * acceleration leads to, as both may be as close; 0: at none. */
+static int limit_towards(const ga_rigid_stop_def *def, double value, double slack, double direction)
 {
-  return value > def->upper - slack ? 1 : value < def->lower + slack ? -1 : 0;
+  if (direction > 0) return value > def->upper - slack;
+  return direction < 0 && value < def->lower + slack ? -1 : 0;
 }
 
-/* The mode that it should have. */
+/* The limit that is hit, at a rate of more than that of iterations. */
+static int hit_limit(const stop_eval *v, const ga_rigid_stop_def *def, double slack)
+{
+  return fabs(v->at.rate) > GA__STILL * (1 + v->at.size) ? limit_towards(def, v->at.value, slack, v->at.rate)
+                                                         : 0;
+}
+
+/* The limit that is touched without a rate, and that the acceleration presses against. */
+static int pressed_limit(const stop_eval *v, const ga_rigid_stop_def *def, double acc)
+{
+  const double slack = TOUCHES * (1 + fabs(v->at.value));
+  return fabs(v->at.rate) <= GA__STILL * (1 + v->at.size) ? limit_towards(def, v->at.value, slack, acc) : 0;
+}
+
+/* A limit that is passed by more than rounding, wherever the motion leads to: it was hit before. */
+static int passed_limit(const ga_rigid_stop_def *def, double value)
+{
+  const double slack = TOUCHES * (1 + fabs(value));
+  return value > def->upper + slack ? 1 : value < def->lower - slack ? -1 : 0;
+}
+
+/* The mode that it should have. Nothing is wanted here that switch_mode() would refuse, apart from what was
+ * missed: it would be wanted at both ends of all steps that follow, which then show no change. */
 static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const rigid_stop *u = el->data;
+  const ga_rigid_stop_def *def = def_of(e->b, el);
   stop_eval v;
-  eval_stop(&v, e, el, 0);
+  eval_stop(&v, e, el, 1);
   int wanted = v.mode;
-  const int limit = limit_at(def_of(e->b, el), v.at.value, 0);
-  if (v.mode == FREE && limit * v.at.rate > 0) wanted = limit * IMPACT;
+  if (v.mode == FREE) {
+    int hit = hit_limit(&v, def, 0);
+    if (hit == 0) hit = passed_limit(def, v.at.value);
+    wanted = hit ? hit * IMPACT : pressed_limit(&v, def, ga__held_acceleration(&v.at, e, &u->held));
+  }
   if (holds(&v) && v.mode * e->p->psi[u->held.psi] < 0) wanted = FREE;
   ga__mix_side(out, (unsigned)(wanted + IMPACT));
   return 0;
 }
 
-static int has_edges(const ga__mbs_model *b, const ga__element *el)
-{
-  (void)b, (void)el;
-  return 1;
-}
-
 /* Towards a limit that it touches: an impact, or rest where it is only pressed. x: mode and rate. */
 static int meet_limit(const stop_eval *v, const ga_rigid_stop_def *def, double acc, double *x)
 {
-  const int limit = limit_at(def, v->at.value, TOUCHES * (1 + fabs(v->at.value)));
-  const double inward = limit * v->at.rate;
-  if (limit == 0) return 0;
-  if (inward > GA__STILL * (1 + v->at.size)) {
-    x[0] = limit * IMPACT;
+  const int hit = hit_limit(v, def, TOUCHES * (1 + fabs(v->at.value)));
+  if (hit) {
+    x[0] = hit * IMPACT;
     x[1] = -def->restitution * v->at.rate;
     return 2;
   }
-  if (!(fabs(inward) <= GA__STILL * (1 + v->at.size) && limit * acc > 0)) return 0;
-  x[0] = limit;
-  return 1;
+  const int pressed = pressed_limit(v, def, acc);
+  if (pressed) x[0] = pressed;
+  return pressed != 0;
 }
 
 static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,
@@ -229,33 +251,89 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   return 2;
 }
 
+/* ---- Limits that are passed and left again within a step ---- */
+
+#define BEYOND 1e-6 /* [m] or [rad], and relative to the limit */
+
+static int may_hide(const ga__element *el)
+{
+  (void)el;
+  return 1;
+}
+
+/* Range of a gauge in a piece: cubics through the ends stay within their Bézier points. */
+static void range_of(ga__workspace *w, const ga__gauge *g, const ga_piece *p, double out[2])
+{
+  const double third = (p->t[1] - p->t[0]) / 3;
+  double value[2], rate[2];
+  for (int k = 0; k < 2; k++) {
+    w->motion = 0; /* kin belongs to no evaluation any more */
+    ga__kin_at(w->b, p->end[k].q, p->end[k].v, NULL, w->kin);
+    ga__gauge_rate(w->b, g, w->kin, &value[k], &rate[k]);
+  }
+  const double left = value[0] + third * rate[0], right = value[1] - third * rate[1];
+  out[0] = fmin(fmin(value[0], value[1]), fmin(left, right));
+  out[1] = fmax(fmax(value[0], value[1]), fmax(left, right));
+}
+
+/* The same for a distance, by its components: it has a corner where two points pass each other. */
+static void distance_range(ga__workspace *w, const ga__gauge *g, const ga_piece *p, double out[2])
+{
+  out[0] = out[1] = 0;
+  for (int i = 0; i < 3; i++) {
+    ga__gauge along = {.kind = GA__ALONG, .a = g->a, .b = g->b};
+    double range[2];
+    along.u[i] = 1;
+    range_of(w, &along, p, range);
+    const double near = fmax(fmax(range[0], -range[1]), 0), far = fmax(range[1], -range[0]);
+    out[0] += near * near;
+    out[1] += far * far;
+  }
+  out[0] = sqrt(out[0]), out[1] = sqrt(out[1]);
+}
+
+/* 1: it may be beyond a limit within the piece. */
+static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
+{
+  const ga_rigid_stop_def *def = def_of(w->b, el);
+  const ga__gauge *g = GA__AT(w->b->gauge, ga__gauge, ((const rigid_stop *)el->data)->held.gauge);
+  double range[2];
+  (void)step;
+  if (g->kind == GA__DISTANCE)
+    distance_range(w, g, piece, range);
+  else
+    range_of(w, g, piece, range);
+  return range[0] < def->lower - BEYOND * (1 + fabs(def->lower)) ||
+         range[1] > def->upper + BEYOND * (1 + fabs(def->upper));
+}
+
+/* ---- Reports ---- */
+
 /* Switches are located, so that it is never passed by more than rounding, except where they were missed. */
-static double passed(const ga__eval *e, const ga__element *el)
+static double doubt(const ga__eval *e, const ga__element *el, double at[2])
 {
   const ga_rigid_stop_def *def = def_of(e->b, el);
   stop_eval v;
   eval_stop(&v, e, el, 0);
   const double beyond = fmax(v.at.value - def->upper, def->lower - v.at.value);
+  (void)at;
   return beyond > PASSED * (1 + fabs(v.at.value)) ? beyond : 0;
+}
+
+static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_record *r)
+{
+  const ga__part *part = &m->part[r->el->part];
+  ga__write(w,
+            "%s '%s' was passed, most at t = %.6g s by %.4g: its switch was missed; try error control, "
+            "--tol 1e-6\n",
+            ga__part_text(part->kind), part->name, r->worst_t, r->worst);
 }
 
 /* ---- Signals ---- */
 
-static int n_signals(const ga__mbs_model *b, int part)
-{
-  (void)b, (void)part;
-  return 2;
-}
-
 static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
-  const ga__element *el = ga__element_of(b, part);
-  const int angle = el && b->gauge.n > 0 && ga__gauge_is_angle(b, ((const rigid_stop *)el->data)->held.gauge);
-  if (i == 0)
-    ga__signal_set(out, "force", ga__motion_unit(angle, GA_UNIT_FORCE), GA__PROBE_ELEMENT, 0);
-  else
-    ga__signal_set(out, "rests", "1", GA__PROBE_ELEMENT, 1);
-  out->probe.owner = part;
+  ga__held_signal(b, part, i, "rests", out);
 }
 
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
@@ -280,11 +358,15 @@ const ga__element_type ga__rigid_stop_type = {
     .initial = initial,
     .powers = powers,
     .impacts = 1,
-    .has_edges = has_edges,
+    .has_edges = ga__held_has_edges,
     .side = side,
     .switch_mode = switch_mode,
-    .passed = passed,
-    .n_signals = n_signals,
+    .switch_row = ga__held_switch_row,
+    .may_hide = may_hide,
+    .hides = hides,
+    .doubt = doubt,
+    .write_doubt = write_doubt,
+    .n_signals = ga__held_n_signals,
     .signal = signal,
     .value = value,
 };

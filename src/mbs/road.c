@@ -74,7 +74,7 @@ void ga__road_frame_at(ga__road_frame *out, const ga__eval *e, const ga__road *r
   }
 }
 
-static void place_of(ga__dual place[2], const ga__road_frame *frame, const ga__dual point[3])
+void ga__road_place(ga__dual place[2], const ga__road_frame *frame, const ga__dual point[3])
 {
   ga__dual off[3];
   ga__dual_minus(off, point, frame->p);
@@ -103,17 +103,16 @@ static ga__dual surface_dual(const ga__dual *t, const ga__dual place[2], double 
   return out;
 }
 
-int ga__road_plane_at(ga__road_plane *out, const ga__eval *e, const ga__road *road,
-                      const ga__road_frame *frame, const ga__dual *t, const ga__dual point[3])
+int ga__road_plane_at_place(ga__road_plane *out, const ga__eval *e, const ga__road *road,
+                            const ga__road_frame *frame, const ga__dual *t, const ga__dual place[2])
 {
   const int n = t->n;
   out->rise = ga__dual_const(n, 0);
   memcpy(out->point, frame->p, sizeof out->point);
   memcpy(out->normal, frame->axis[2], sizeof out->normal);
   if (!road->height.expr) return 0;
-  ga__dual place[2], f, by[2], length;
+  ga__dual f, by[2], length;
   double value, slope[3], curve[9];
-  place_of(place, frame, point);
   const double at[3] = {t->v, place[0].v, place[1].v};
   const int status = eval_surface(e, road, &road->height, at, &value, slope, curve);
   if (status) return status;
@@ -140,7 +139,7 @@ int ga__road_friction(ga__dual *out, const ga__eval *e, const ga__road *road, co
   if (!road->friction.expr) return 0;
   ga__dual place[2];
   double value, slope[3], curve[9];
-  place_of(place, frame, point);
+  ga__road_place(place, frame, point);
   const double at[3] = {t->v, place[0].v, place[1].v};
   const int status = eval_surface(e, road, &road->friction, at, &value, slope, curve);
   if (status) return status;
@@ -165,7 +164,7 @@ int ga__road_side(const ga__eval *e, const ga__road *road, const ga__dual point[
   ga__road_frame frame;
   ga__dual place[2];
   ga__road_frame_at(&frame, e, road, 0, -1);
-  place_of(place, &frame, point);
+  ga__road_place(place, &frame, point);
   const double at[3] = {e->p->t, place[0].v, place[1].v};
   ga_status status = GA_OK;
   for (int i = 0; i < 2 && !status; i++)

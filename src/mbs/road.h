@@ -27,10 +27,11 @@ typedef struct ga__road_plane {
   ga__dual point[3], normal[3]; /* ground axes */
   ga__dual rise;                /* [m/s] of the surface along z of the frame, by its dependence on time */
 } ga__road_plane;
-/* Places are found by projection of a point along z of the road's frame; t: variable of the time. Returns as
- * ga__formula_value(). */
-int ga__road_plane_at(ga__road_plane *out, const ga__eval *e, const ga__road *road,
-                      const ga__road_frame *frame, const ga__dual *t, const ga__dual point[3]);
+/* The place of a point: its projection along z of the road's frame. */
+void ga__road_place(ga__dual place[2], const ga__road_frame *frame, const ga__dual point[3]);
+/* t: variable of the time. Returns as ga__formula_value(). */
+int ga__road_plane_at_place(ga__road_plane *out, const ga__eval *e, const ga__road *road,
+                            const ga__road_frame *frame, const ga__dual *t, const ga__dual place[2]);
 int ga__road_friction(ga__dual *out, const ga__eval *e, const ga__road *road, const ga__road_frame *frame,
                       const ga__dual *t, const ga__dual point[3]);
 /* Sides of the corners and jumps of its expressions at a point. */

@@ -84,7 +84,7 @@ static int force(const ga__eval *e, const ga__law *law, ga__law_eval *at, int sl
   return 0;
 }
 
-/* Of N δ' the part E δ' is stored, also where N is cut off because it would pull. */
+/* Of N δ' the part E δ' is stored; where N is cut off because it would pull, it is lost with δ. */
 static int power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, ga__law_power *power)
 {
   const ga_stop_def *def = GA__LAW_DEF(ga_stop_def, e->b, law);
@@ -96,6 +96,7 @@ static int power(const ga__eval *e, const ga__law *law, const ga__law_eval *at, 
   int status = ga__law_add_function(e, law, "force", def->force, p.depth, &E, NULL);
   if (!status && def->force) status = ga__law_integral(def->force, p.depth, &work);
   power->stored += work;
+  power->fades = at->F[0] == 0;
   power->lost = (p.sign * at->F[0] - E) * p.rate;
   return status;
 }

@@ -1,8 +1,7 @@
 /* Tyres: a wheel with centre C and axis n touches a road whose tangent plane has the point S and the normal
  * e.
  *
- *   m = |n × e|,  e_x = n × e / m,  e_y = e × e_x,  d = (e − (e·n) n)/m     towards the centre, in the wheel
- *   ρ = (e·(C − S) − a)/m,  P = C − ρ d − a e                              contact; a: radius of the carcass
+ *   e_x, e_y, ρ, P                                                         contact, in tyre_contact.c
  *   δ = R − a − ρ + F₀/k                                                    penetration, with the preload F₀
  *   F_z = k δ − c s(δ) e·(v_C − v_road),   never negative                   s: 0 at δ = 0, 1 from δ_c on
  *   v_s = v_C + ω × (P − C) − v_road,  V = √((e_x·(v_C − v_road))² + V₀²)
@@ -11,14 +10,13 @@
  * With relaxation lengths L the slips are states:  x' = W/L (κ − x),  W = √(V² + v_s²); at rest, where slips
  * are small, x is a displacement by L, so that the tyre holds like a spring. Off the road they vanish.
  *
- * On a surface S and e are those at P: found by three iterations from the point under C.
- *
  * Everything is computed with derivatives by poses, twists, states and time (dual.h). */
 #include "mbs/tyre_law.h"
 #include "mbs/channel.h"
+#include "mbs/doubt.h"
 #include "mbs/law_impl.h"
 #include "mbs/hidden.h"
-#include "mbs/road.h"
+#include "mbs/tyre_contact.h"
 
 #include "expr/side.h"
 #include "lie/mat3.h"
@@ -36,9 +34,6 @@ enum {
   ALL = 27,
   ON_GROUND = 15
 };
-/* [-] sine of the angle between axis and normal below which a wheel lies flat */
-#define FLAT 1e-6
-enum { ITERATIONS = 3 };
 enum { OFF_ROAD = 0, ON_ROAD, WOULD_PULL };
 
 typedef struct tyre {
@@ -54,10 +49,11 @@ typedef struct tyre {
 /* ---- Contact ---- */
 
 typedef struct contact {
-  ga__dual t, C[3], vC[3], omega[3], axis[3]; /* wheel */
+  ga__dual t, vC[3], omega[3];
+  ga__wheel wheel;
   ga__road_frame frame;
-  ga__road_plane plane;
-  ga__dual m, ex[3], ey[3], P[3], camber, delta;
+  ga__touch at;
+  ga__dual delta;
   ga__dual vz, vx, vs[2], V;   /* relative to the road; vs: along e_x, e_y */
   ga__dual slip[2], lagged[2]; /* κ, λ, and what the law is given */
   ga__dual Fx, Fy, Fz, F[3];
@@ -86,13 +82,14 @@ static void wheel_at(contact *c, const ga__eval *e, const tyre *u, int n)
   const int column = u->def->axis == GA_TYRE_AXIS_Z ? 2 : 1;
   ga__frame_at(&frame, GA__AT(e->b->marker, ga__marker, u->marker), e->kin);
   const double axis[3] = {frame.A[column], frame.A[3 + column], frame.A[6 + column]};
-  ga__dual_turning(c->axis, n, POSE + 3, axis);
-  ga__dual_turning(c->C, n, POSE + 3, frame.r);
+  c->wheel.radius = u->def->radius, c->wheel.carcass = u->def->carcass;
+  ga__dual_turning(c->wheel.axis, n, POSE + 3, axis);
+  ga__dual_turning(c->wheel.C, n, POSE + 3, frame.r);
   for (int i = 0; i < 3; i++) {
-    c->C[i].v = frame.p[i];
-    if (n > 0) c->C[i].d[POSE + i] = 1;
+    c->wheel.C[i].v = frame.p[i];
+    if (n > 0) c->wheel.C[i].d[POSE + i] = 1;
   }
-  velocity_at(c->vC, c->omega, &e->kin[u->node[0]], n, POSE, TWIST, c->C);
+  velocity_at(c->vC, c->omega, &e->kin[u->node[0]], n, POSE, TWIST, c->wheel.C);
 }
 
 /* [m] radius − ρ, without the preload. */
@@ -101,35 +98,10 @@ static double depth_of(const contact *c, const tyre *u)
   return c->delta.v - u->def->preload / u->def->stiffness;
 }
 
-/* m, the axes, P and δ for a tangent plane. */
-static void touch_plane(contact *c, const tyre *u)
-{
-  const ga__dual *e = c->plane.normal;
-  const double a = u->def->carcass;
-  ga__dual off[3], d[3], h, rho;
-  const ga__dual s = ga__dual_dot(c->axis, e), against = ga__dual_linear(&s, -1, 0);
-  ga__dual_cross(c->ex, c->axis, e);
-  const ga__dual m2 = ga__dual_dot(c->ex, c->ex);
-  c->m = ga__dual_chain(&m2, sqrt(m2.v), 0.5 / sqrt(m2.v));
-  ga__dual_along(d, e, &against, c->axis);
-  for (int i = 0; i < 3; i++) c->ex[i] = ga__dual_div(&c->ex[i], &c->m), d[i] = ga__dual_div(&d[i], &c->m);
-  ga__dual_cross(c->ey, e, c->ex);
-  ga__dual_minus(off, c->C, c->plane.point);
-  h = ga__dual_dot(e, off);
-  h = ga__dual_linear(&h, 1, -a);
-  rho = ga__dual_div(&h, &c->m);
-  c->camber = ga__dual_chain(&s, asin(fmax(-1, fmin(1, s.v))), 1 / c->m.v);
-  c->delta = ga__dual_linear(&rho, -1, u->def->radius - a + u->def->preload / u->def->stiffness);
-  rho = ga__dual_linear(&rho, -1, 0);
-  ga__dual_along(c->P, c->C, &rho, d);
-  const ga__dual down = ga__dual_const(s.n, -a);
-  ga__dual_along(c->P, c->P, &down, e);
-}
-
 /* Where there is no contact that makes sense: the wheel lies flat, or its centre is below the road. */
 static ga_reason fault_of(const contact *c, const tyre *u)
 {
-  if (!(c->m.v > FLAT)) return GA_REASON_WHEEL_LIES_FLAT;
+  if (!(c->at.m.v > GA__FLAT)) return GA_REASON_WHEEL_LIES_FLAT;
   return depth_of(c, u) < u->def->radius ? GA_REASON_NONE : GA_REASON_WHEEL_BELOW_ROAD;
 }
 
@@ -153,12 +125,11 @@ static int find_contact(contact *c, const ga__eval *e, const ga__element *el, in
   for (int i = 0; i < 2; i++) memcpy(c->at_node[i], e->kin[u->node[i]].x, sizeof c->at_node[i]);
   wheel_at(c, e, u, n);
   ga__road_frame_at(&c->frame, e, u->road, n, moves ? ROAD_POSE : -1);
-  for (int i = 0; i < (u->road->height.expr ? ITERATIONS : 1); i++) {
-    const int status = ga__road_plane_at(&c->plane, e, u->road, &c->frame, &c->t, i == 0 ? c->C : c->P);
-    if (status) return status;
-    touch_plane(c, u);
-    if (!(c->m.v > FLAT)) return fail_contact(e, el, c);
-  }
+  const int status = ga__touch_find(&c->at, &c->wheel, e, u->road, &c->frame, &c->t);
+  if (status) return status;
+  if (!(c->at.m.v > GA__FLAT)) return fail_contact(e, el, c);
+  c->delta =
+      ga__dual_linear(&c->at.rho, -1, u->def->radius - u->def->carcass + u->def->preload / u->def->stiffness);
   return fault_of(c, u) == GA_REASON_NONE ? 0 : fail_contact(e, el, c);
 }
 
@@ -168,17 +139,17 @@ static void find_slip(contact *c, const ga__eval *e, const tyre *u)
 {
   const int moves = u->node[1] != 0, n = c->t.n;
   ga__dual vr[3], vc[3], vp[3], arm[3], turn[3], unused[3];
-  velocity_at(vr, unused, &e->kin[u->node[1]], n, moves ? ROAD_POSE : -1, moves ? ROAD_TWIST : -1, c->P);
-  ga__dual_along(vr, vr, &c->plane.rise, c->frame.axis[2]);
+  velocity_at(vr, unused, &e->kin[u->node[1]], n, moves ? ROAD_POSE : -1, moves ? ROAD_TWIST : -1, c->at.P);
+  ga__dual_along(vr, vr, &c->at.plane.rise, c->frame.axis[2]);
   ga__dual_minus(vc, c->vC, vr);
-  ga__dual_minus(arm, c->P, c->C);
+  ga__dual_minus(arm, c->at.P, c->wheel.C);
   ga__dual_cross(turn, c->omega, arm);
   for (int i = 0; i < 3; i++) vp[i] = ga__dual_add(&vc[i], &turn[i]);
   const ga__dual floor = ga__dual_const(n, u->def->speed);
-  c->vz = ga__dual_dot(c->plane.normal, vc);
-  c->vx = ga__dual_dot(c->ex, vc);
-  c->vs[0] = ga__dual_dot(c->ex, vp);
-  c->vs[1] = ga__dual_dot(c->ey, vp);
+  c->vz = ga__dual_dot(c->at.plane.normal, vc);
+  c->vx = ga__dual_dot(c->at.ex, vc);
+  c->vs[0] = ga__dual_dot(c->at.ex, vp);
+  c->vs[1] = ga__dual_dot(c->at.ey, vp);
   c->V = ga__dual_hypot(&c->vx, &floor);
   for (int i = 0; i < 2; i++) {
     const ga__dual q = ga__dual_div(&c->vs[i], &c->V);
@@ -216,13 +187,13 @@ static int find_forces(contact *c, const ga__eval *e, const ga__element *el)
   c->Fx = c->Fy = ga__dual_const(c->t.n, 0);
   for (int i = 0; i < 3; i++) c->F[i] = c->Fx;
   if (c->phase != ON_ROAD) return 0;
-  ga__tyre_slip in = {.slip = {c->lagged[0], c->lagged[1]}, .camber = c->camber, .load = c->Fz};
-  const int status = ga__road_friction(&in.mu, e, u->road, &c->frame, &c->t, c->P);
+  ga__tyre_slip in = {.slip = {c->lagged[0], c->lagged[1]}, .camber = c->at.camber, .load = c->Fz};
+  const int status = ga__road_friction(&in.mu, e, u->road, &c->frame, &c->t, c->at.P);
   if (status) return status;
   ga__tyre_law(u->def, &in, &c->Fx, &c->Fy);
-  ga__dual_along(c->F, c->F, &c->Fx, c->ex);
-  ga__dual_along(c->F, c->F, &c->Fy, c->ey);
-  ga__dual_along(c->F, c->F, &c->Fz, c->plane.normal);
+  ga__dual_along(c->F, c->F, &c->Fx, c->at.ex);
+  ga__dual_along(c->F, c->F, &c->Fy, c->at.ey);
+  ga__dual_along(c->F, c->F, &c->Fz, c->at.plane.normal);
   return 0;
 }
 
@@ -240,7 +211,7 @@ static void wrench_on(ga__dual six[6], const contact *c, int which)
   ga__dual arm[3];
   for (int i = 0; i < 3; i++) {
     const ga__dual x = ga__dual_variable(c->t.n, pose + i, c->at_node[which][i]);
-    arm[i] = ga__dual_sub(&c->P[i], &x);
+    arm[i] = ga__dual_sub(&c->at.P[i], &x);
     six[i] = ga__dual_linear(&c->F[i], sign, 0);
   }
   ga__dual_cross(six + 3, arm, six);
@@ -453,9 +424,11 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
     wrench_on(six, &c, i);
     for (int k = 0; k < 6; k++) power += six[k].v * w[k], rate += c.delta.d[FIRST_POSE[i] + k] * w[k];
   }
-  for (int k = 0; k < 3; k++) in += c.F[k].v * c.plane.rise.v * c.frame.axis[2][k].v;
-  out->potential += 0.5 * u->def->stiffness * c.delta.v * c.delta.v;
+  for (int k = 0; k < 3; k++) in += c.F[k].v * c.at.plane.rise.v * c.frame.axis[2][k].v;
+  const double stored = 0.5 * u->def->stiffness * c.delta.v * c.delta.v;
+  out->potential += stored;
   out->in += in;
+  out->fading += c.phase == WOULD_PULL ? stored : 0;
   out->lost += in - power - u->def->stiffness * c.delta.v * rate;
   return 0;
 }
@@ -505,14 +478,14 @@ static ga__dual signal_dual(const contact *c, const tyre *u, int i)
   case SLIP_ANGLE:
     return ga__dual_chain(&c->slip[1], -atan(c->slip[1].v), -1 / (1 + c->slip[1].v * c->slip[1].v));
   case CAMBER:
-    return c->camber;
+    return c->at.camber;
   case PENETRATION:
     return ga__dual_linear(&c->delta, 1, -u->def->preload / u->def->stiffness);
   case LAGGED_X:
   case LAGGED_Y:
     return c->lagged[i - LAGGED_X];
   default:
-    return c->P[i - X];
+    return c->at.P[i - X];
   }
 }
 
@@ -586,7 +559,7 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *number)
   const int status = eval_tyre(&c, e, el, 0);
   if (status) return status;
   ga__mix_side(number, c.phase);
-  return ga__road_has_edges(u->road) ? ga__road_side(e, u->road, c.P, number) : 0;
+  return ga__road_has_edges(u->road) ? ga__road_side(e, u->road, c.at.P, number) : 0;
 }
 
 /* ---- Narrow bumps and patches of the road, passed within a step ---- */
@@ -647,6 +620,32 @@ static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, 
   return 0;
 }
 
+/* ---- Places where one point of contact is not meaningful ---- */
+
+static int may_doubt(const ga__element *el)
+{
+  return ((const tyre *)el->data)->road->height.expr != NULL;
+}
+
+static double doubt(const ga__eval *e, const ga__element *el, double at[2])
+{
+  contact c;
+  if (find_contact(&c, e, el, 0)) return 0;
+  return ga__touch_doubt(&c.at, &c.wheel, e, ((const tyre *)el->data)->road, &c.frame, &c.t, at);
+}
+
+static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_record *r)
+{
+  const tyre *u = r->el->data;
+  ga__write(w,
+            "tyre '%s' has no single point of contact with road '%s', at t = %.6g s for the first time, most "
+            "at t = %.6g s at x = %.6g m, y = %.6g m by %.4g m: a bump or hollow there is narrower than the "
+            "wheel, or has a corner, and the force of one point is not meaningful; make heights smooth over "
+            "the wheel's radius, %.4g m\n",
+            m->part[r->el->part].name, u->def->road, r->since, r->worst_t, r->at[0], r->at[1], r->worst,
+            u->def->radius);
+}
+
 /* ---- The kind ---- */
 
 static int n_shapes(const ga__mbs_model *b, int part)
@@ -673,6 +672,9 @@ const ga__element_type ga__tyre_type = {
     .state = state,
     .jacobian = jacobian,
     .powers = powers,
+    .may_doubt = may_doubt,
+    .doubt = doubt,
+    .write_doubt = write_doubt,
     .n_signals = n_signals,
     .signal = signal,
     .value = value,

@@ -80,6 +80,9 @@ static int check_name(ga__reader *reader, const ga__tree *tree, int at, int byte
                       const char *const *local)
 {
   static const char *const numbers[] = {"pi", "e"};
+  /* of no part; the machine says where they may be used */
+  static const char *const energies[] = {"energy.kinetic", "energy.potential", "energy.dissipated",
+                                         "energy.input", "energy.balance"};
   const char *name = tree->text + at;
   char quoted[GA_TEXT_PIECE];
   const ga__place place = ga__value_place(tree, ga__text_column(tree->text, at));
@@ -94,7 +97,9 @@ static int check_name(ga__reader *reader, const ga__tree *tree, int at, int byte
                      &(ga__facts){.name = quoted, .other = part ? "a signal" : "a variable"});
     return 0;
   }
-  if (lookup != GA__UNKNOWN_NAME || part || is_local || is_one_of(2, numbers, name, (size_t)bytes)) return 1;
+  if (lookup != GA__UNKNOWN_NAME || part || is_local || is_one_of(2, numbers, name, (size_t)bytes) ||
+      is_one_of(5, energies, name, (size_t)bytes))
+    return 1;
   char nearest[2 * GA_TEXT_PIECE];
   const ga__hint *hint = ga__hint_find(quoted, n_local, local);
   if (hint)

@@ -268,11 +268,12 @@ static void track_error(track *s, int begin, double t, double first, double seco
   s->differences += e * e;
 }
 
-/* Largest change of the signal within the rounding of the time. */
+/* Largest change of the signal within the rounding of the time. Two records of one time are the two sides of
+ * a jump, which is no change of the signal on either side. */
 static double rounding_of_clock(track *s, int begin, double t_last, double t, double value)
 {
-  const double part = CLOCK * fabs(t) / fabs(t - t_last), slip = fabs(value - s->last) * fmin(part, 1.0);
-  if (!begin && slip > s->slip) s->slip = slip;
+  const double part = CLOCK * fabs(t) / fabs(t - t_last), slip = fabs(value - s->last) * part;
+  if (!begin && part < 1.0 && slip > s->slip) s->slip = slip;
   s->last = value;
   return s->slip;
 }

@@ -28,9 +28,9 @@ case("take {0.2} or less", "cannot follow", model(SCALAR + "forces: {f: {type: a
      "--step 0.01", ([], "--step 1e-4", {"m.rate": (0, 1e-4)}))
 case("does not show; try --step %.2g", "made the same", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'if(t > 0.3 && t < 0.301, 1, 0)'}}"),
      "converge --tol 1e-4", ([], "converge " + FOLLOW, {}))
-case("its switch was missed; try error control, --tol 1e-6", "was passed",
-     model(SCALAR + "forces: {push: {type: actuator, coordinate: m, force: '10*sin(3*t)'}, floor: {type: rigid_stop, coordinate: m, lower: 0}, "
-           "roof: {type: rigid_stop, coordinate: m, upper: 0}}", "t_end: 4, output: 0.1"), "--step 0.01", ([], "--tol 1e-6", {"m": (0, 1e-6)}))
+case("take a smaller level", "within the rounding of times",
+     model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nforces: {f: {type: dry_friction, coordinate: m, level: 1e30}}"), "",
+     ([("1e30", "100")], "", {"m": (0.005, 1e-6)}))
 # After failures
 LOG = model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nforces: {f: {type: actuator, coordinate: m, force: 'log(2 - m)/100'}}", "t_end: 3")
 case("as in log(max(u, 1e-9))", "as in log(max(u, 1e-9))", LOG, "--tol 1e-4", ([("log(2 - m)", "log(max(2 - m, 1e-9))")], "--tol 1e-4", {}))

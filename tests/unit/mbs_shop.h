@@ -207,4 +207,37 @@ static inline double shop_signal(const shop *s, const ga_state *state, const cha
   return value;
 }
 
+/* ---- Runs ---- */
+
+typedef struct shop_trial {
+  ga_method method;
+  double t_end, fixed_h, tol; /* fixed_h 0: error control of the tolerance tol; 0: the defaults */
+} shop_trial;
+
+/* A run that has started; s->st has its state. */
+static inline ga_simulator *shop_begin(shop *s, const shop_trial *r, ga_observer_fn observer, void *user)
+{
+  double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
+  ga_stepper_opts opts = ga_stepper_defaults();
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_simulator *sim = NULL;
+  opts.method = r->method;
+  o.t_end = r->t_end;
+  o.fixed_h = r->fixed_h;
+  o.observer = observer;
+  o.user = user;
+  if (r->tol > 0) o.rtol = o.rtol_v = o.atol = o.atol_v = r->tol;
+  assert_status(s->ctx, ga_machine_initial(s->m, q0, v0, x0), GA_OK);
+  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
+  assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
+  assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
+  return sim;
+}
+
+/* A signal at the present state. */
+static inline double shop_now(const shop *s, const char *signal)
+{
+  return shop_signal(s, ga_stepper_state(s->st), signal);
+}
+
 #endif

@@ -96,45 +96,22 @@ static int observe(void *user, const ga_stepper *st)
   return 0;
 }
 
-typedef struct trial {
-  ga_method method;
-  double t_end, fixed_h, tol;
-} trial;
-
-static ga_simulator *begin(shop *s, const trial *r, history *h)
+static ga_simulator *begin(shop *s, const shop_trial *r, history *h)
 {
-  double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
-  ga_stepper_opts opts = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
-  ga_simulator *sim = NULL;
-  opts.method = r->method;
-  o.t_end = r->t_end;
-  o.fixed_h = r->fixed_h;
-  o.observer = observe;
-  o.user = h;
-  if (r->tol > 0) o.rtol = o.rtol_v = o.atol = o.atol_v = r->tol;
   for (int i = 0; i < 4; i++) h->mode[i] = 2;
   h->n = 0;
-  assert_status(s->ctx, ga_machine_initial(s->m, q0, v0, x0), GA_OK);
-  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
-  assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
-  assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
+  ga_simulator *sim = shop_begin(s, r, observe, h);
   observe(h, s->st);
   return sim;
 }
 
 /* Runs to the end; s->st has the last state. */
-static void run(shop *s, const trial *r, history *h)
+static void run(shop *s, const shop_trial *r, history *h)
 {
   ga_stepper_destroy(&s->st);
   ga_simulator *sim = begin(s, r, h);
   assert_status(s->ctx, ga_simulator_run(sim), GA_OK);
   ga_simulator_destroy(&sim);
-}
-
-static double now_of(const shop *s, const char *signal)
-{
-  return shop_signal(s, ga_stepper_state(s->st), signal);
 }
 
 /* ---- A block on a belt ---- */
@@ -222,15 +199,15 @@ static void block_on_belt_switches_in_time(void **state)
     history h = {.n_modes = 1};
     double want = 0, exact[3];
     shop_build(&s);
-    run(&s, &(trial){METHOD[k % 3], 3, 0, 1e-10}, &h);
+    run(&s, &(shop_trial){METHOD[k % 3], 3, 0, 1e-10}, &h);
     assert_int_equal(h.n, 9);
     for (int i = 0; i < h.n; i++) {
       want += i == 0 ? 0.3 : i % 2 ? slide_time() : 0.2;
       assert_near(h.t[i], want, 1e-6, "time of a switch");
     }
     exact_belt(3, exact);
-    assert_near(now_of(&s, "block.x"), exact[0], 1e-6, "position");
-    assert_near(now_of(&s, "block.vx"), exact[1], 1e-5, "velocity");
+    assert_near(shop_now(&s, "block.x"), exact[0], 1e-6, "position");
+    assert_near(shop_now(&s, "block.vx"), exact[1], 1e-5, "velocity");
     close_belt(&s);
   }
 }
@@ -247,12 +224,12 @@ static void orders_are_kept(void **state)
     history h = {.n_modes = 1};
     exact_belt(END[k], exact);
     for (int fine = 0; fine < 2; fine++) {
-      run(&s, &(trial){GA_STABILIZED, END[k], END[k] / (fine ? 106 : 53), 0}, &h);
+      run(&s, &(shop_trial){GA_STABILIZED, END[k], END[k] / (fine ? 106 : 53), 0}, &h);
       assert_int_equal(h.n, k + 1);
-      error[fine][0] = fabs(now_of(&s, "block.x") - exact[0]);
-      error[fine][1] = fabs(now_of(&s, "block.vx") - exact[1]);
-      error[fine][2] = k ? fabs(now_of(&s, "friction.force") - exact[2])
-                         : fabs(now_of(&s, "block.ax") - (4 - 100 * exact[0]));
+      error[fine][0] = fabs(shop_now(&s, "block.x") - exact[0]);
+      error[fine][1] = fabs(shop_now(&s, "block.vx") - exact[1]);
+      error[fine][2] = k ? fabs(shop_now(&s, "friction.force") - exact[2])
+                         : fabs(shop_now(&s, "block.ax") - (4 - 100 * exact[0]));
     }
     for (int i = 0; i < 3; i++)
       if (!(error[1][i] <= error[0][i] / 3.2 + 1e-9))
@@ -266,7 +243,7 @@ static void resumes_with_equal_bits(void **state)
 {
   (void)state;
   shop s = belt_of(GA_FORM_SPACE), other;
-  const trial r = {GA_STABILIZED, 3, 0, 1e-6};
+  const shop_trial r = {GA_STABILIZED, 3, 0, 1e-6};
   history h = {.n_modes = 1}, again = {.n_modes = 1};
   shop_build(&s);
   ga_simulator *sim = begin(&s, &r, &h);
@@ -308,13 +285,13 @@ static void oscillation_decays_and_stops(void **state)
   add_spring(&s, "mass", 100, 0);
   add_friction(&s, "rub", "mass", 1.5, 1);
   shop_build(&s);
-  run(&s, &(trial){GA_STABILIZED, 20, 0, 1e-10}, &h);
+  run(&s, &(shop_trial){GA_STABILIZED, 20, 0, 1e-10}, &h);
   assert_int_equal(h.n, 3);
   for (int i = 0; i < 3; i++) assert_near(h.t[i], (i + 1) * PI / 10, 1e-6, "turning point");
-  assert_near(now_of(&s, "mass"), -0.01, 1e-7, "where it stays");
-  assert_near(now_of(&s, "mass.rate"), 0, 1e-12, "rate");
-  assert_near(now_of(&s, "rub.force"), -1, 1e-5, "holding force");
-  assert_near(now_of(&s, "rub.sticks"), 1, 0, "sticks");
+  assert_near(shop_now(&s, "mass"), -0.01, 1e-7, "where it stays");
+  assert_near(shop_now(&s, "mass.rate"), 0, 1e-12, "rate");
+  assert_near(shop_now(&s, "rub.force"), -1, 1e-5, "holding force");
+  assert_near(shop_now(&s, "rub.sticks"), 1, 0, "sticks");
   shop_close(&s);
 }
 
@@ -345,13 +322,14 @@ static void stacked_masses_slide_in_turn(void **state)
   pull.name = "pull", pull.frame = "lower", pull.force[0].expression = "2*t";
   SHOP_ADD(&s, force, &pull);
   shop_build(&s);
-  run(&s, &(trial){GA_STABILIZED, 5, 0, 1e-9}, &h);
+  run(&s, &(shop_trial){GA_STABILIZED, 5, 0, 1e-9}, &h);
   assert_int_equal(h.n, 2);
   assert_near(h.t[0], 2, 1e-6, "both begin to slide");
   assert_near(h.t[1], 3.5, 1e-6, "the upper one begins to slide");
   /* (2t − 4)/2 to 3.5 s, then (2t − 5.5) and 1.5 */
-  assert_near(now_of(&s, "lower.vx"), 0.5 * 1.5 * 1.5 + (25 - 27.5) - (3.5 * 3.5 - 5.5 * 3.5), 1e-6, "lower");
-  assert_near(now_of(&s, "upper.vx"), 0.5 * 1.5 * 1.5 + 1.5 * 1.5, 1e-6, "upper");
+  assert_near(shop_now(&s, "lower.vx"), 0.5 * 1.5 * 1.5 + (25 - 27.5) - (3.5 * 3.5 - 5.5 * 3.5), 1e-6,
+              "lower");
+  assert_near(shop_now(&s, "upper.vx"), 0.5 * 1.5 * 1.5 + 1.5 * 1.5, 1e-6, "upper");
   shop_close(&s);
 }
 
@@ -371,10 +349,10 @@ static void jumps_release(void **state)
     SHOP_ADD(&s, actuator, &push);
     add_friction(&s, "rub", "mass", 3, 1);
     shop_build(&s);
-    run(&s, &(trial){GA_STABILIZED, 3, 0, 1e-8}, &h);
+    run(&s, &(shop_trial){GA_STABILIZED, 3, 0, 1e-8}, &h);
     assert_int_equal(h.n, strong);
     if (strong) assert_near(h.t[0], 1, 1e-9, "release");
-    assert_near(now_of(&s, "mass"), strong ? 0.1 + 0.5 * 4 : 0.1, strong ? 1e-7 : 1e-14, "position");
+    assert_near(shop_now(&s, "mass"), strong ? 0.1 + 0.5 * 4 : 0.1, strong ? 1e-7 : 1e-14, "position");
     shop_close(&s);
   }
 }
@@ -396,10 +374,10 @@ static void frictions_share_a_load(void **state)
   add_friction(&s, "weak", "mass", 1, 1);
   add_friction(&s, "strong", "mass", 3, 1);
   shop_build(&s);
-  run(&s, &(trial){GA_STABILIZED, 0.79, 0, 1e-8}, &h);
-  assert_near(now_of(&s, "mass"), 0, 1e-9, "held");
-  run(&s, &(trial){GA_STABILIZED, 1.8, 0, 1e-9}, &h);
-  assert_near(now_of(&s, "mass.rate"), 5 * 0.5 / 2, 1e-6, "speed"); /* 5 (t − 0.8)²/2 N s on 2 kg */
+  run(&s, &(shop_trial){GA_STABILIZED, 0.79, 0, 1e-8}, &h);
+  assert_near(shop_now(&s, "mass"), 0, 1e-9, "held");
+  run(&s, &(shop_trial){GA_STABILIZED, 1.8, 0, 1e-9}, &h);
+  assert_near(shop_now(&s, "mass.rate"), 5 * 0.5 / 2, 1e-6, "speed"); /* 5 (t − 0.8)²/2 N s on 2 kg */
   shop_close(&s);
 }
 
@@ -418,10 +396,10 @@ static void drive_reverses_friction(void **state)
   SHOP_ADD(&s, drive, &drive);
   add_friction(&s, "rub", "mass", 3, 1.5);
   shop_build(&s);
-  run(&s, &(trial){GA_STABILIZED, 2, 0, 1e-8}, &h);
+  run(&s, &(shop_trial){GA_STABILIZED, 2, 0, 1e-8}, &h);
   assert_int_equal(h.n, 2);
   for (int i = 0; i < 2; i++) assert_near(h.t[i], (i + 0.5) * PI / 3, 1e-6, "reversal");
-  assert_near(now_of(&s, "motor.force"), -0.9 * 2 * sin(6.0) + 3, 1e-4, "force of the drive");
+  assert_near(shop_now(&s, "motor.force"), -0.9 * 2 * sin(6.0) + 3, 1e-4, "force of the drive");
   ga_stepper_destroy(&s.st);
   ga_machine_destroy(&s.m);
   ga_function_destroy(&motion);
@@ -448,10 +426,10 @@ static void block_stays_on_incline(void **state)
     add_joint(&s, "rail", GA_JOINT_PRISMATIC, "track", "block");
     add_friction(&s, "rub", "rail.displacement", slides ? 0.5 * down : 1.01 * down, 1);
     shop_build(&s);
-    run(&s, &(trial){GA_STABILIZED, 10, 0, 0}, &h);
+    run(&s, &(shop_trial){GA_STABILIZED, 10, 0, 0}, &h);
     const double at = slides ? 0.5 * 0.25 * down * 100 : 0;
-    assert_near(now_of(&s, "rail.displacement"), at, slides ? 1e-6 * at : 1e-12, "displacement");
-    if (!slides) assert_near(fabs(now_of(&s, "rub.force")), down, 1e-9, "holding force");
+    assert_near(shop_now(&s, "rail.displacement"), at, slides ? 1e-6 * at : 1e-12, "displacement");
+    if (!slides) assert_near(fabs(shop_now(&s, "rub.force")), down, 1e-9, "holding force");
     shop_close(&s);
   }
 }
@@ -484,11 +462,37 @@ static void level_follows_a_reaction(void **state)
     pull.name = "pull", pull.frame = "sledge", pull.force[0].expression = "9*step(t, 1)";
     SHOP_ADD(&s, force, &pull);
     shop_build(&s);
-    run(&s, &(trial){GA_STABILIZED, 2, 0, 1e-9}, &h);
+    run(&s, &(shop_trial){GA_STABILIZED, 2, 0, 1e-9}, &h);
     assert_int_equal(h.n, 1);
     assert_near(h.t[0], 0.6, 1e-6, "where it stops");
-    assert_near(now_of(&s, "sledge.x"), 0.9, 1e-7, "position");
-    assert_near(now_of(&s, "rub.force"), -9, 1e-7, "holding force");
+    assert_near(shop_now(&s, "sledge.x"), 0.9, 1e-7, "position");
+    assert_near(shop_now(&s, "rub.force"), -9, 1e-7, "holding force");
+    shop_close(&s);
+  }
+}
+
+/* A level that stops the motion within the rounding of times cannot be followed, and is refused by name. */
+static void too_strong_is_refused(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    history h = {0};
+    ga_dry_friction_def f = ga_dry_friction_defaults();
+    shop_scalar(&s, "mass", 0, 1);
+    f.name = "brake", f.coordinate = "mass", f.level.value = k ? 1e30 : 3e9;
+    SHOP_ADD(&s, dry_friction, &f);
+    shop_build(&s);
+    if (k == 0) {
+      run(&s, &(shop_trial){GA_STABILIZED, 1, 0, 1e-6}, &h);
+      assert_near(shop_now(&s, "mass"), 0.5e-9, 1e-15, "stops after v²m/(2F)");
+    } else {
+      ga_simulator *sim = begin(&s, &(shop_trial){GA_STABILIZED, 1, 0, 1e-6}, &h);
+      assert_status(s.ctx, ga_simulator_run(sim), GA_ERR_INCONSISTENT);
+      assert_int_equal(ga_context_error(s.ctx)->reason, GA_REASON_FRICTION_TOO_STRONG);
+      assert_string_equal(ga_context_error(s.ctx)->part, "brake");
+      ga_simulator_destroy(&sim);
+    }
     shop_close(&s);
   }
 }
@@ -520,6 +524,7 @@ int main(void)
       cmocka_unit_test(jumps_release),
       cmocka_unit_test(block_stays_on_incline),
       cmocka_unit_test(level_follows_a_reaction),
+      cmocka_unit_test(too_strong_is_refused),
       cmocka_unit_test(frictions_share_a_load),
       cmocka_unit_test(drive_reverses_friction),
       cmocka_unit_test(memory_may_end),

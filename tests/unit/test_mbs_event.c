@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "mbs_shop.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double G = 10.0;
@@ -262,6 +263,79 @@ static void two_crossings_in_a_step_are_found(void **state)
   }
 }
 
+/* Pulses of width w along a, which moves with 1 m/s from 0, and in time; by jumps, smooth, and by a signal
+ * whose expression jumps. Each has two crossings, and restarts at the first pulse. */
+static void narrow_pulses_are_found(void **state)
+{
+  static const double WIDTH[] = {0.3, 0.03, 1e-3, 1e-5, 1e-7};
+  (void)state;
+  for (int k = 0; k < 5 * 3; k++) {
+    const double w = WIDTH[k % 5], half = sqrt(log(2.0));
+    char text[5][96];
+    const double at[5] = {3.3, 5.1234, 6.1234, 7.1, 8.7};
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    run r = run_of(10, k / 5 == 0 ? 0 : k / 5 == 1 ? 0.1 : 0.37);
+    shop_scalar(&s, "a", 0, 1);
+    add_variable(&s, "n", 0);
+    snprintf(text[0], 96, "step(a, 3.3) - step(a, 3.3 + %g) - 0.5", w);
+    snprintf(text[1], 96, "exp(-((a - 5.1234)/%g)^2) - 0.5", w);
+    snprintf(text[2], 96, "exp(-((t - 6.1234)/%g)^2) - 0.5", w);
+    snprintf(text[3], 96, "step(t, 7.1) - step(t, 7.1 + %g) - 0.5", w);
+    snprintf(text[4], 96, "step(a, 8.7) - step(a, 8.7 + %g)", w);
+    ga_signal_def gate = ga_signal_defaults();
+    gate.name = "gate", gate.expression = text[4];
+    SHOP_ADD(&s, signal, &gate);
+    gate.name = "twice", gate.expression = "2*gate";
+    SHOP_ADD(&s, signal, &gate);
+    add_event(&s, "by_place", text[0], GA_DIRECTION_BOTH, "n", "n + 1");
+    for (int i = 1; i < 4; i++)
+      add_event(&s, (const char *[]){"", "bell", "bell_of_time", "by_time"}[i], text[i], GA_DIRECTION_BOTH,
+                NULL, NULL);
+    add_event(&s, "by_signal", "1 - twice", GA_DIRECTION_FALLING, NULL, NULL);
+    shop_build(&s);
+    begin(&s, &r);
+    assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
+    assert_int_equal(r.log.n, 9);
+    for (int i = 0; i < 9; i++) {
+      const int e = i / 2, last = i % 2;
+      const double t = e == 1 || e == 2 ? at[e] + (2 * last - 1) * half * w : at[e] + last * w;
+      assert_int_equal(r.log.event[i], e);
+      assert_near(r.log.t[i], t, 1e-12 + 1e-7 * w, "edge of a pulse");
+    }
+    assert_near(read_signal(&s, "n"), 2, 0, "restarts");
+    end(&s, &r);
+    shop_close(&s);
+  }
+}
+
+static void note_warning(void *user, ga_log_level level, const ga_error *message)
+{
+  (void)level;
+  *(int *)user += message->reason == GA_REASON_EVENT_UNSURE;
+}
+
+/* What the search cannot exclude is reported: sin + cos never reaches 1.5. */
+static void unsure_searches_are_reported(void **state)
+{
+  (void)state;
+  for (int fine = 0; fine < 2; fine++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    int warnings = 0;
+    run r = run_of(0.05, 0);
+    shop_scalar(&s, "a", 0, 1);
+    add_event(&s, "never", "step(sin(1e5*a) + cos(1e5*a), 1.5) - 0.5", GA_DIRECTION_BOTH, NULL, NULL);
+    shop_build(&s);
+    s.ctx->opts.log = note_warning, s.ctx->opts.log_user = &warnings;
+    if (fine) r.opts.h_max = 2e-5; /* follows: "Limit the size of steps" */
+    begin(&s, &r);
+    assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
+    assert_int_equal(warnings, !fine);
+    assert_int_equal(r.log.n, 0);
+    end(&s, &r);
+    shop_close(&s);
+  }
+}
+
 /* Functions of time alone are met to rounding, whatever the steps are. */
 static void times_are_met(void **state)
 {
@@ -272,13 +346,15 @@ static void times_are_met(void **state)
   add_event(&s, "first", "t - 1.3", GA_DIRECTION_BOTH, NULL, NULL);
   add_event(&s, "push", "t - 2", GA_DIRECTION_RISING, "mass.rate", "2*mass");
   add_event(&s, "twice", "(t - 2.3)*(t - 2.4)", GA_DIRECTION_BOTH, NULL, NULL);
+  add_event(&s, "end", "t - 3", GA_DIRECTION_BOTH, "mass.rate", "7");
   shop_build(&s);
   begin(&s, &r);
   assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
-  assert_int_equal(r.log.n, 4);
-  const double exact[] = {1.3, 2, 2.3, 2.4};
-  for (int i = 0; i < 4; i++) assert_near(r.log.t[i], exact[i], 1e-14, "time");
+  assert_int_equal(r.log.n, 5);
+  const double exact[] = {1.3, 2, 2.3, 2.4, 3};
+  for (int i = 0; i < 5; i++) assert_near(r.log.t[i], exact[i], 1e-14, "time");
   assert_near(read_signal(&s, "mass"), 1 + 0.6 + 2 * 1.6, 1e-12, "moved on with the new rate");
+  assert_near(read_signal(&s, "mass.rate"), 7, 1e-12, "an event at the end acts");
   end(&s, &r);
   shop_close(&s);
 }
@@ -386,6 +462,44 @@ static void held_velocities_are_refused(void **state)
   shop_close(&s);
 }
 
+/* Friction that sticks, and a rigid floor with restitution 0.5, against closed forms: a mass slides by
+ * v²m/(2F); a ball that is thrown up is back after 2v/g, one that is thrown down bounces at once. */
+static void switches_give_way_to_impulses(void **state)
+{
+  (void)state;
+  for (int fixed = 0; fixed < 2; fixed++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    run r = run_of(3, fixed ? 0.013 : 0);
+    ga_dry_friction_def f = ga_dry_friction_defaults();
+    ga_rigid_stop_def floor = ga_rigid_stop_defaults();
+    ga_actuator_def weight = ga_actuator_defaults();
+    shop_scalar(&s, "block", 0, 0); /* 3 kg */
+    shop_scalar(&s, "carried", 0, 0);
+    shop_scalar(&s, "ball", 0, 0);
+    f.name = "table", f.coordinate = "block", f.level.value = 6, f.stiction = 1.5;
+    SHOP_ADD(&s, dry_friction, &f);
+    floor.name = "floor", floor.coordinate = "ball", floor.lower = 0, floor.restitution = 0.5;
+    SHOP_ADD(&s, rigid_stop, &floor);
+    weight.name = "weight", weight.coordinate = "ball", weight.force.value = -30;
+    SHOP_ADD(&s, actuator, &weight);
+    add_event(&s, "push", "t - 0.5", GA_DIRECTION_RISING, "block.rate", "1.2");
+    add_event(&s, "up", "t - 0.25", GA_DIRECTION_RISING, "ball.rate", "4");
+    add_event(&s, "down", "t - 2.2", GA_DIRECTION_RISING, "ball.rate", "-2");
+    shop_build(&s);
+    begin(&s, &r);
+    while (ga_stepper_state(s.st)->t < 0.65) assert_status(s.ctx, ga_simulator_step(r.sim), GA_OK);
+    double t = ga_stepper_state(s.st)->t, gone = t - 0.25;
+    assert_near(read_signal(&s, "ball"), 4 * gone - 5 * gone * gone, 1e-7, "thrown up");
+    while (ga_stepper_state(s.st)->t < 2.22) assert_status(s.ctx, ga_simulator_step(r.sim), GA_OK);
+    t = ga_stepper_state(s.st)->t, gone = t - 2.2;
+    assert_near(read_signal(&s, "block"), 0.5 * 1.2 * 1.2 * 3 / 6, 1e-7, "slides by v²m/(2F)");
+    assert_near(read_signal(&s, "table.sticks"), 1, 0, "sticks again");
+    assert_near(read_signal(&s, "ball"), 1 * gone - 5 * gone * gone, 1e-7, "bounces at once");
+    end(&s, &r);
+    shop_close(&s);
+  }
+}
+
 /* ---- Forces that are switched ---- */
 
 /* A falling ball is caught by a damper that an event switches on: then v' = −g − c v/m. */
@@ -485,7 +599,11 @@ static void what_is_wrong_is_refused(void **state)
              {"ball.z", "lag", "1", GA_REASON_EVENT_TARGET},
              {"ball.z", "rod", "1", GA_REASON_EVENT_TARGET},
              {"ball.z", "ball.vq", "1", GA_REASON_UNKNOWN_SIGNAL},
-             {"ball.z", "ball.vz", "2*nothing", GA_REASON_UNKNOWN_SIGNAL}};
+             {"ball.z", "ball.vz", "2*nothing", GA_REASON_UNKNOWN_SIGNAL},
+             {"ball.z - ball.vz", NULL, NULL, GA_REASON_SUM_OF_DIMENSIONS},
+             {"energy.kinetic - ball.z", NULL, NULL, GA_REASON_SUM_OF_DIMENSIONS},
+             {"ball.z", "ball.vz", "t - ball.x", GA_REASON_SUM_OF_DIMENSIONS},
+             {"ball.z", "ball.vz", "-ball.z", GA_REASON_EVENT_UNIT}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     shop s = shop_open(GA_FORM_SPACE, -G);
     ga_block_first_order_opts o = ga_block_first_order_defaults();
@@ -545,10 +663,13 @@ int main(void)
       cmocka_unit_test(bounces_that_accumulate_are_reported),
       cmocka_unit_test(a_relay_switches_in_time),
       cmocka_unit_test(two_crossings_in_a_step_are_found),
+      cmocka_unit_test(narrow_pulses_are_found),
+      cmocka_unit_test(unsure_searches_are_reported),
       cmocka_unit_test(times_are_met),
       cmocka_unit_test(angles_count_turns),
       cmocka_unit_test(impulses_obey_the_joints),
       cmocka_unit_test(held_velocities_are_refused),
+      cmocka_unit_test(switches_give_way_to_impulses),
       cmocka_unit_test(a_ball_is_caught),
       cmocka_unit_test(it_resumes),
       cmocka_unit_test(energies_are_known),

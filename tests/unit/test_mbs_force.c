@@ -625,7 +625,7 @@ static double stored_at(const shop *s, const rig_spot *spot, const double *q, do
 {
   ga__mbs_model *b = s->m->model;
   ga_point p = spot->p;
-  ga__powers now = {0, 0, 0, 0};
+  ga__powers now = {0, 0, 0, 0, 0};
   ga__kin *kin = calloc((size_t)b->node.n, sizeof *kin);
   p.q = q;
   for (int i = 0; i < b->node.n; i++) ga__kin_initial(b, i, kin); /* with rotations of nodes that have none */

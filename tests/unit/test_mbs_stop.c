@@ -100,18 +100,7 @@ typedef struct ending {
 /* Position and velocity at t_end; fixed_h 0: with error control of tolerance tol. */
 static ending run(shop *s, ga_method method, double t_end, double fixed_h, double tol)
 {
-  double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
-  ga_stepper_opts opts = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
-  ga_simulator *sim = NULL;
-  opts.method = method;
-  o.t_end = t_end;
-  o.fixed_h = fixed_h;
-  if (tol > 0) o.rtol = o.rtol_v = o.atol = o.atol_v = tol;
-  assert_status(s->ctx, ga_machine_initial(s->m, q0, v0, x0), GA_OK);
-  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
-  assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
-  assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
+  ga_simulator *sim = shop_begin(s, &(shop_trial){method, t_end, fixed_h, tol}, NULL, NULL);
   assert_status(s->ctx, ga_simulator_run(sim), GA_OK);
   const ga_state *now = ga_stepper_state(s->st);
   const ending out = {now->q[0], now->v[0], *ga_simulator_stats(sim)};

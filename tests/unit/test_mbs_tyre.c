@@ -237,6 +237,138 @@ static void contact_is_on_the_surface(void **state)
   shop_close(&s);
 }
 
+/* ---- Bumps that are narrower than the wheel ---- */
+
+/* A wheel of 0.32 m at x, leaning and turned, over a bump whose radius of curvature is 0.13 m. */
+static shop on_ridge(double x, double y, double lean, double turn)
+{
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  double angle[3] = {lean, 0, turn};
+  ga_rigid_def w = ga_rigid_defaults();
+  w.name = "wheel", w.mass = 20, w.inertia[0] = w.inertia[1] = w.inertia[2] = 1;
+  w.pose = ga_pose_at(x, y, 0.33);
+  assert_int_equal(ga_rotation_euler(s.ctx, "zxy", (double[3]){angle[2], angle[0], 0}, w.pose.rotation),
+                   GA_OK);
+  w.velocity[0] = 3, w.omega[1] = 9;
+  SHOP_ADD(&s, rigid, &w);
+  add_road(&s, "ground", "0.03*exp(-((x - 0.2*y)/0.09)^2) + 0.01*sin(y)", NULL);
+  const ga_tyre_def d = tyre_of(GA_TYRE_BRUSH, "wheel");
+  SHOP_ADD(&s, tyre, &d);
+  return s;
+}
+
+static double ridge_height(double x, double y)
+{
+  const double u = (x - 0.2 * y) / 0.09;
+  return 0.03 * exp(-u * u) + 0.01 * sin(y);
+}
+
+/* P is on the surface, in the wheel's plane, and the normal there points to the centre, as seen in that
+ * plane; an upright wheel is nowhere nearer to the road. */
+static void contact_on_ridges(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 27 * 3; k++) {
+    const double x = 0.01 * (k % 27 - 13), lean = k / 27 == 1 ? 0.2 : 0, turn = k / 27 == 2 ? 0.4 : 0;
+    shop s = on_ridge(x, 0, lean, turn);
+    const ga_state *at = shop_start(&s);
+    const double P[3] = {shop_signal(&s, at, "tyre.x"), shop_signal(&s, at, "tyre.y"),
+                         shop_signal(&s, at, "tyre.z")};
+    const double to[3] = {P[0] - x, P[1], P[2] - 0.33};
+    const double axis[3] = {-sin(turn) * cos(lean), cos(turn) * cos(lean), sin(lean)};
+    const double hx = (ridge_height(P[0] + 1e-6, P[1]) - ridge_height(P[0] - 1e-6, P[1])) / 2e-6,
+                 hy = (ridge_height(P[0], P[1] + 1e-6) - ridge_height(P[0], P[1] - 1e-6)) / 2e-6;
+    const double normal[3] = {-hx, -hy, 1}; /* n · (normal × to) = 0: both have the same direction there */
+    double across = 0, triple = 0;
+    for (int i = 0; i < 3; i++) {
+      const int p = (i + 1) % 3, q = (i + 2) % 3;
+      across += axis[i] * to[i];
+      triple += axis[i] * (normal[p] * to[q] - normal[q] * to[p]);
+    }
+    assert_near(P[2], ridge_height(P[0], P[1]), 1e-12, "on the surface");
+    assert_near(across, 0, 1e-12, "in the plane of the wheel");
+    assert_near(triple, 0, 1e-9, "along the normal");
+    const double own = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+    assert_near(shop_signal(&s, at, "tyre.penetration"), 0.32 - own, 1e-12, "penetration");
+    for (int i = -300; i <= 300 && lean == 0; i++) {
+      const double px = x + 1e-3 * i * cos(turn), py = 1e-3 * i * sin(turn);
+      assert_true(hypot(1e-3 * i, ridge_height(px, py) - 0.33) >= own - 1e-12);
+    }
+    shop_close(&s);
+  }
+}
+
+static void derivatives_on_ridges(void **state)
+{
+  rig_random random = rig_seed(11);
+  (void)state;
+  for (int k = 0; k < 4; k++) {
+    shop s = on_ridge(0.03 * k - 0.05, 0.1, 0.1 * k - 0.2, 0.3);
+    shop_build(&s);
+    shop_check(&s, &random, 6, 0.01, 1e-6, "on a ridge");
+    shop_close(&s);
+  }
+}
+
+/* What the meter says at the start of a wheel at x over a road. */
+static void doubt_at(double x, double z, const char *height, char *text, size_t size)
+{
+  shop s = shop_open(GA_FORM_SPACE, 0);
+  ga_meter *meter = NULL, *other = NULL;
+  double saved[64];
+  char again[512];
+  ga_rigid_def w = ga_rigid_defaults();
+  w.name = "wheel", w.mass = 20, w.inertia[0] = w.inertia[1] = w.inertia[2] = 1;
+  w.pose = ga_pose_at(x, 0, z);
+  SHOP_ADD(&s, rigid, &w);
+  add_road(&s, "ground", height, NULL);
+  const ga_tyre_def d = tyre_of(GA_TYRE_BRUSH, "wheel");
+  SHOP_ADD(&s, tyre, &d);
+  const ga_state *at = shop_start(&s);
+  assert_status(s.ctx, ga_meter_create(s.ctx, s.m, &meter), GA_OK);
+  assert_status(s.ctx, ga_meter_create(s.ctx, s.m, &other), GA_OK);
+  assert_status(s.ctx, ga_meter_start(meter, at), GA_OK);
+  ga_meter_pull_text(meter, text, size);
+  assert_true(ga_meter_saved_size(meter) <= 64);
+  ga_meter_save(meter, saved);
+  assert_status(s.ctx, ga_meter_load(other, saved), GA_OK);
+  ga_meter_pull_text(other, again, sizeof again);
+  assert_string_equal(again, text); /* a resumed run reports the same */
+  ga_meter_destroy(&meter);
+  ga_meter_destroy(&other);
+  shop_close(&s);
+}
+
+/* A kerb in front of the wheel, a hollow that it does not reach the bottom of, a corner; and smooth roads. */
+static void several_contacts_are_reported(void **state)
+{
+  static const struct {
+    double x, z;
+    const char *height;
+    int doubtful;
+  } CASE[] = {{0, 0.31, "0.1*step5(x, 0.2, 0, 0.24, 1)", 1},
+              {0, 0.29, "-0.05*exp(-(x/0.05)^2)", 1},
+              {0.01, 0.29, "-0.05*exp(-(x/0.05)^2)", 1},
+              {0.01, 0.31, "-0.2*abs(x)", 1},
+              {0, 0.31, "0.1*step5(x, 0.5, 0, 0.54, 1)", 0},
+              {0, 0.33, "0.03*exp(-(x/0.1)^2)", 0},
+              {0.05, 0.33, "0.03*exp(-(x/0.1)^2)", 0},
+              {0, 0.28, "-0.03*exp(-(x/0.2)^2)", 0},
+              {0, 0.31, "0.05*sin(x)", 0}};
+  (void)state;
+  for (size_t k = 0; k < sizeof CASE / sizeof *CASE; k++) {
+    char text[512];
+    doubt_at(CASE[k].x, CASE[k].z, CASE[k].height, text, sizeof text);
+    if ((strstr(text, "tyre 'tyre' has no single point of contact with road 'road', at t = 0 s") != NULL) !=
+        CASE[k].doubtful)
+      fail_msg("%s at x = %g: %s", CASE[k].height, CASE[k].x, text);
+  }
+  /* follows: "make heights smooth over the wheel's radius" */
+  char text[512];
+  doubt_at(0, 0.31, "0.1*step5(x, 0.1, 0, 0.8, 1)", text, sizeof text);
+  assert_string_equal(text, "");
+}
+
 /* ---- Motion ---- */
 
 /* A wheel on a vertical plane: x, z, spin, and the lagged slip. Classical Runge-Kutta. */
@@ -751,6 +883,9 @@ int main(void)
       cmocka_unit_test(slip_curves_follow_the_laws),
       cmocka_unit_test(carcass_moves_the_contact),
       cmocka_unit_test(contact_is_on_the_surface),
+      cmocka_unit_test(contact_on_ridges),
+      cmocka_unit_test(derivatives_on_ridges),
+      cmocka_unit_test(several_contacts_are_reported),
       cmocka_unit_test(motion_is_of_order_two),
       cmocka_unit_test(steady_circle),
       cmocka_unit_test(braking_to_standstill),
