@@ -296,7 +296,7 @@ ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const g
 }
 
 /* Replaces q and x by those of a static equilibrium, and computes its multipliers. */
-static ga_status start_at_rest(app_task *s, double *q, double *x, double *lambda, double *psi)
+static ga_status start_at_rest(app_task *s, double *q, double *v, double *x, double *lambda, double *psi)
 {
   const ga_system *sys = ga_machine_system(s->machine);
   ga_equilibrium_opts opts = ga_equilibrium_defaults();
@@ -308,6 +308,7 @@ static ga_status start_at_rest(app_task *s, double *q, double *x, double *lambda
   if (!status) status = ga_equilibrium_solve(eq, s->settings.t_start, q, x, NULL);
   if (!status) {
     const ga_state *at = ga_equilibrium_state(eq);
+    status = ga_machine_move_velocities(s->machine, q, at->q, v);
     memcpy(q, at->q, (size_t)ga_group_nq(ga_system_group(sys)) * sizeof *q);
     memcpy(x, at->x, (size_t)ga_system_size(sys, GA_BLOCK_X) * sizeof *x);
     memcpy(lambda, at->lambda, (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA) * sizeof *lambda);
@@ -331,7 +332,7 @@ ga_status app_task_start(app_task *s, int report)
   const ga_start_opts start = ga_run_start_opts(&s->settings);
   ga_status status = ga_machine_check_drives(s->machine, s->settings.t_start, s->settings.t_end);
   if (!status) status = ga_machine_initial(s->machine, q, q + nq, q + nq + nv);
-  if (!status && s->settings.from_equilibrium) status = start_at_rest(s, q, q + nq + nv, lambda, psi);
+  if (!status && s->settings.from_equilibrium) status = start_at_rest(s, q, q + nq, q + nq + nv, lambda, psi);
   if (!status)
     status = ga_simulator_start(s->simulator, &start, s->settings.t_start, q, q + nq, q + nq + nv, lambda,
                                 psi, &s->start);

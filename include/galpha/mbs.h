@@ -535,13 +535,14 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
   X(pcx1, 0)                                                                                                 \
   X(pdx1, 0)                                                                                                 \
   X(pdx2, 0)                                                                                                 \
-  X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0)         \
-      X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0)     \
-          X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) \
-              X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0)        \
-                  X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0)    \
-                      X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0)           \
-                          X(lmux, 1) X(lmuy, 1) X(lkx, 1) X(lky, 1)
+  X(pdx3, 0)                                                                                                 \
+  X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0)         \
+      X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0)     \
+          X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) \
+              X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0)        \
+                  X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0)    \
+                      X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)           \
+                          X(lmuy, 1) X(lkx, 1) X(lky, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;
@@ -913,6 +914,11 @@ GA_API int ga_machine_n_joints(const ga_machine *m);
 /* Initial values q[nq], v[nv], x[n_x]: as given, or assembled if joints have initial values or bodies are
  * held. ga_stepper_start() makes them consistent. */
 GA_API ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x);
+/* Velocities v[nv] at the positions q, changed to others at which the machine shall begin with them, such as
+ * an equilibrium: those of points stay as they are in space, angular velocities of bodies in their own axes,
+ * so that wheels go on turning about their axles. The same motion in every form. */
+GA_API ga_status ga_machine_move_velocities(const ga_machine *m, const double *q, const double *moved,
+                                            double *v);
 
 /* GA_ERR_INCONSISTENT where a drive's position jumps between two times, or has a corner that is not accepted;
  * the message names drive, time and remedy. Simulators refuse such drives too, when they reach that time. */

@@ -1,6 +1,7 @@
 /* The callbacks of a machine's system, which evaluate its elements. */
 #include "mbs/sampled.h"
 #include "mbs/system.h"
+#include "lie/mat3.h"
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
 #include "mbs/breaks.h"
@@ -359,6 +360,36 @@ void ga__initial_values(const ga__mbs_model *b, double *q, double *v)
 {
   for (int i = 1; i < b->node.n; i++) ga__node_get_initial(GA__AT(b->node, ga__node, i), q, v);
   if (b->form) ga__form_initial(b, v);
+}
+
+/* to := R₁ R₀ᵀ to */
+static void turn_with(double to[3], const double R1[9], const double R0[9])
+{
+  double local[3];
+  ga__mat3_tmul_vec(local, R0, to);
+  ga__mat3_mul_vec(to, R1, local);
+}
+
+ga_status ga_machine_move_velocities(const ga_machine *m, const double *q, const double *moved, double *v)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  const ga__mbs_model *b = m->model;
+  if (!b) return ga__refuse_order(m->ctx, __func__, GA__ONCE_BUILT);
+  if ((b->nq && (!q || !moved)) || (b->nv && !v))
+    return ga__refuse_null(m->ctx, __func__, !v ? "v" : !q ? "q" : "moved");
+  for (int i = 1; i < b->node.n; i++) {
+    const ga__node *node = GA__AT(b->node, ga__node, i);
+    ga__kin from, to;
+    if (!node->rigid || node->carried) continue;
+    ga__kin_pose(node, q + node->q, &from);
+    ga__kin_pose(node, moved + node->q, &to);
+    if (!b->form) turn_with(v + node->v + 3, to.R, from.R);
+    if (!b->form || m->opts.form != GA_FORM_SE3) continue;
+    double space[3];
+    ga__mat3_mul_vec(space, from.R, v + node->v);
+    ga__mat3_tmul_vec(v + node->v, to.R, space);
+  }
+  return GA_OK;
 }
 
 ga_status ga_machine_initial(const ga_machine *m, double *q, double *v, double *x)

@@ -415,6 +415,41 @@ static void test_initial(void **state)
   }
 }
 
+/* At another position: the same velocity in space, the same angular velocity in the body's axes. */
+static void test_moved_velocities(void **state)
+{
+  (void)state;
+  for (int f = GA_FORM_SPACE; f <= GA_FORM_SE3; f++) {
+    shop s = shop_open((ga_form)f, 0);
+    const double velocity[3] = {1, -2, 3}, spin[3] = {0, 0, 5},
+                 angle[2][3] = {{0.5, -0.7, 1.1}, {0.6, 0.2, -0.9}};
+    double q[12], moved[12], v[6], w[6], R[9], omega[3];
+    ga_rigid_def d = ga_rigid_defaults();
+    d.name = "a";
+    d.mass = 1;
+    d.inertia[0] = d.inertia[1] = d.inertia[2] = 1;
+    assert_int_equal(ga_rotation_euler(s.ctx, "xyz", angle[0], d.pose.rotation), GA_OK);
+    memcpy(d.velocity, velocity, sizeof velocity);
+    ga__mat3_mul_vec(d.omega, d.pose.rotation, spin);
+    SHOP_ADD(&s, rigid, &d);
+    shop_build(&s);
+    assert_status(s.ctx, ga_machine_initial(s.m, q, v, NULL), GA_OK);
+    memcpy(moved, q, sizeof q);
+    assert_int_equal(ga_rotation_euler(s.ctx, "xyz", angle[1], R), GA_OK);
+    memcpy(moved + 3, R, sizeof R);
+    moved[0] += 7;
+    ga__mat3_mul_vec(omega, R, spin);
+    assert_status(s.ctx, ga_machine_move_velocities(s.m, q, moved, v), GA_OK);
+    if (f == GA_FORM_SPACE)
+      memcpy(w, v, sizeof w);
+    else
+      convert(w, v, s.m, moved, 0);
+    assert_same(w, velocity, 3, "moved body", "velocity");
+    assert_same(w + 3, omega, 3, "moved body", "angular velocity");
+    shop_close(&s);
+  }
+}
+
 /* Builds with the n-th allocation failing, for every n: nothing is left behind, and the machine can be built
  * afterwards. */
 static void starve(shop *s)
@@ -536,9 +571,13 @@ static void test_same_motion(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_derivatives), cmocka_unit_test(test_agreement),
-      cmocka_unit_test(test_mass),        cmocka_unit_test(test_initial),
-      cmocka_unit_test(test_memory),      cmocka_unit_test(test_same_motion),
+      cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_agreement),
+      cmocka_unit_test(test_mass),
+      cmocka_unit_test(test_initial),
+      cmocka_unit_test(test_moved_velocities),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_same_motion),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

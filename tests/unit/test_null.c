@@ -739,6 +739,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_n_bodies, (P(machine))) \
   VALUE(ga_machine_n_joints, (P(machine))) \
   STATUS(ga_machine_initial, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_machine_move_velocities, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_check_drives, (P(machine), 0.0, 1.0)) \
   VALUE(ga_machine_gravity, (P(machine))) \
   STATUS(ga_meter_create, (P(ctx), P(machine), P(&none.meter))) \
