@@ -336,6 +336,7 @@ extern const ga__element_type ga__dry_friction_type; /* dry_friction.c */
 extern const ga__element_type ga__rigid_stop_type;   /* rigid_stop.c */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__road_type, ga__tyre_type;     /* road.c, tyre.c */
+extern const ga__element_type ga__collider_type, ga__collision_type; /* collider.c, collision.c */
 extern const ga__element_type ga__constraint_type;              /* expression.c */
 extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */

@@ -45,6 +45,8 @@ typedef union any_def {
   ga_contact_def contact;
   ga_road_def road;
   ga_tyre_def tyre;
+  ga_collider_def collider;
+  ga_collision_def collision;
   ga_stop_def stop;
   ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;

@@ -1,0 +1,829 @@
+/* Collisions: two solids press on each other where corners of one are within reach of the other, and where
+ * edges cross. For every such place with depth δ, normal n from b to a, point P between both surfaces:
+ *
+ *   N = w k δ^m max(0, 1 + c δ'),  δ' = −n·v,  v = v_a(P) − v_b(P)       (Hunt and Crossley 1975)
+ *   F = N n − μ N v_t/√(v_t² + s²),  v_t = v − (n·v) n                    on a; the opposite on b
+ *
+ * w is 1 for corners, and fades for crossings (solid.h). δ is the sum of the radii minus the distance of a
+ * corner from the other core: to a corner, an edge or a face, whichever is nearest, or, within the core, minus
+ * the distance from the nearest face. It is a continuous function of the positions with continuous slopes as
+ * long as a corner is outside of the core; k δ^(m+1)/(m+1) is stored.
+ *
+ * Everything is computed with derivatives by poses and twists (dual.h); which features are the nearest is
+ * found with plain numbers before (near.c). */
+#include "mbs/channel.h"
+#include "mbs/collider.h"
+#include "mbs/dual.h"
+#include "mbs/hidden.h"
+#include "mbs/law_impl.h"
+
+#include "expr/side.h"
+#include "lie/mat3.h"
+#include <math.h>
+#include <string.h>
+
+/* Variables: poses of the nodes of a and b, their twists. */
+enum { POSE = 0, TWIST = 12, ALL = 24 };
+#define DEEP 0.8 /* [-] of the way to the middle of the other: beyond, it would be pushed out behind it */
+
+typedef struct collision {
+  const ga_collision_def *def;
+  const ga__collider *of[2];
+  int node[2];
+  int pair[2][2];
+} collision;
+
+/* ---- Where ---- */
+
+typedef struct scene {
+  const collision *u;
+  const ga__solid *solid[2];
+  int n; /* derivatives */
+  ga__frame frame[2];
+  ga__relative in[2]; /* a in the frame of b, b in that of a */
+  double radii;       /* [m] sum of both */
+} scene;
+
+/* A place where solids press, or would if they were nearer. */
+typedef struct place {
+  int which, corner;   /* of a (0) or b (1); corner −1: a crossing */
+  ga__feature feature; /* of the other */
+  ga__crossing crossing;
+  double distance; /* [m] of the cores */
+} place;
+
+static void set_relative(ga__relative *g, const ga__frame *from, const ga__frame *to)
+{
+  double At[9], d[3];
+  ga__mat3_transpose(At, to->A);
+  ga__mat3_mul(g->R, At, from->A);
+  for (int i = 0; i < 3; i++) d[i] = from->p[i] - to->p[i];
+  ga__mat3_mul_vec(g->p, At, d);
+}
+
+static void set_scene(scene *c, const ga__mbs_model *b, const ga__kin *kin, const collision *u, int n)
+{
+  c->u = u;
+  c->n = n;
+  c->radii = 0;
+  for (int i = 0; i < 2; i++) {
+    c->solid[i] = &u->of[i]->solid;
+    c->radii += c->solid[i]->radius;
+    ga__frame_at(&c->frame[i], GA__AT(b->marker, ga__marker, u->of[i]->marker), kin);
+  }
+  for (int i = 0; i < 2; i++) set_relative(&c->in[i], &c->frame[i], &c->frame[1 - i]);
+}
+
+static int is_ball(const ga__solid *s)
+{
+  return s->n_corners == 1;
+}
+
+/* 1: corners of a (0) or b (1) are compared with the other. The centre of a ball is compared, not what is
+ * around it. */
+static int sends_corners(const scene *c, int which)
+{
+  const ga__solid *own = c->solid[which], *other = c->solid[1 - which];
+  if (is_ball(own)) return !is_ball(other) || which == 0;
+  return !own->is_plane && !is_ball(other);
+}
+
+static int has_crossings(const scene *c)
+{
+  return c->solid[0]->n_edges > 0 && c->solid[1]->n_edges > 0;
+}
+
+/* 1: balls around both are less than `far` apart. */
+static int is_near(const scene *c, double far)
+{
+  for (int i = 0; i < 2; i++)
+    if (c->solid[i]->is_plane) {
+      double x[3];
+      ga__relative_apply(x, &c->in[1 - i], c->solid[1 - i]->centre);
+      return x[2] < c->solid[1 - i]->reach + far;
+    }
+  double x[3], d = 0;
+  ga__relative_apply(x, &c->in[0], c->solid[0]->centre);
+  for (int i = 0; i < 3; i++) d += (x[i] - c->solid[1]->centre[i]) * (x[i] - c->solid[1]->centre[i]);
+  const double reach = c->solid[0]->reach + c->solid[1]->reach + far;
+  return d < reach * reach;
+}
+
+/* Goes over the places whose cores are less than `most` apart. */
+typedef struct search {
+  double most, deepest;
+  int which, corner; /* next */
+  long crossing;
+} search;
+
+static search search_in(const scene *c, double most)
+{
+  search s = {.most = most};
+  if (has_crossings(c)) s.deepest = ga__least_overlap(c->solid[0], c->solid[1], &c->in[0], &c->in[1]);
+  return s;
+}
+
+static int next_place(const scene *c, search *s, place *out)
+{
+  for (; s->which < 2; s->which++, s->corner = 0) {
+    const ga__solid *own = c->solid[s->which];
+    while (sends_corners(c, s->which) && s->corner < own->n_corners) {
+      double x[3];
+      const int k = s->corner++;
+      ga__relative_apply(x, &c->in[s->which], own->point + 3 * k);
+      if (!ga__solid_nearest(c->solid[1 - s->which], x, s->most, &out->feature)) continue;
+      out->which = s->which, out->corner = k;
+      out->distance = out->feature.distance;
+      return 1;
+    }
+  }
+  if (!has_crossings(c) || !ga__solid_crossing(c->solid[0], c->solid[1], &c->in[1], s->most, s->deepest,
+                                               &s->crossing, &out->crossing))
+    return 0;
+  out->which = 0, out->corner = -1;
+  out->distance = out->crossing.apart;
+  return 1;
+}
+
+/* 1: at a place one is nearly through the other. */
+static int is_deep(const scene *c, const place *at)
+{
+  const ga__solid *other = c->solid[1 - at->which];
+  if (at->corner < 0) return !c->solid[0]->n_faces && !other->n_faces && at->distance < (1 - DEEP) * c->radii;
+  return other->n_faces ? -at->distance > DEEP * other->half : at->distance < (1 - DEEP) * c->radii;
+}
+
+/* ---- Geometry with derivatives ---- */
+
+typedef struct press {
+  ga__dual normal[3]; /* from b to a */
+  ga__dual point[3];
+  ga__dual depth, weight;
+} press;
+
+static int pose_of(const scene *c, int which)
+{
+  return c->u->node[which] ? POSE + 6 * which : -1;
+}
+
+/* A point, and a vector, of a solid. */
+static void point_of(ga__dual out[3], const scene *c, int which, const double x[3])
+{
+  const ga__frame *f = &c->frame[which];
+  const int pose = pose_of(c, which);
+  double r[3], arm[3];
+  ga__mat3_mul_vec(r, f->A, x);
+  for (int i = 0; i < 3; i++) arm[i] = f->r[i] + r[i];
+  ga__dual_turning(out, c->n, pose < 0 ? -1 : pose + 3, arm);
+  for (int i = 0; i < 3; i++) {
+    out[i].v = f->p[i] + r[i];
+    if (pose >= 0 && c->n > 0) out[i].d[pose + i] = 1;
+  }
+}
+
+static void vector_of(ga__dual out[3], const scene *c, int which, const double x[3])
+{
+  const int pose = pose_of(c, which);
+  double r[3];
+  ga__mat3_mul_vec(r, c->frame[which].A, x);
+  ga__dual_turning(out, c->n, pose < 0 ? -1 : pose + 3, r);
+}
+
+static void corner_of(ga__dual out[3], const scene *c, int which, int k)
+{
+  point_of(out, c, which, c->solid[which]->point + 3 * k);
+}
+
+static void edge_of(ga__dual from[3], ga__dual u[3], const scene *c, int which, int k)
+{
+  const ga__solid *s = c->solid[which];
+  const double *a = s->point + 3 * s->edge[k].v[0], *b = s->point + 3 * s->edge[k].v[1];
+  const double along[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+  point_of(from, c, which, a);
+  vector_of(u, c, which, along);
+}
+
+static ga__dual root(const ga__dual *a)
+{
+  const double r = sqrt(a->v);
+  return ga__dual_chain(a, r, 0.5 / r);
+}
+
+/* Distance, direction and nearest point of a feature, from it to the point P of the other solid. */
+static ga__dual measure_feature(const scene *c, int which, const ga__feature *f, const ga__dual P[3],
+                                ga__dual e[3], ga__dual Q[3])
+{
+  ga__dual r[3], d;
+  if (f->kind == GA__FACE) {
+    const ga__solid_face *face = &c->solid[which]->face[f->index];
+    ga__dual on[3];
+    vector_of(e, c, which, face->n);
+    corner_of(on, c, which, face->v[0]);
+    ga__dual_minus(r, P, on);
+    d = ga__dual_dot(e, r);
+    const ga__dual back = ga__dual_linear(&d, -1, 0);
+    ga__dual_along(Q, P, &back, e);
+    return d;
+  }
+  if (f->kind == GA__CORNER) {
+    corner_of(Q, c, which, f->index);
+  } else {
+    ga__dual from[3], u[3];
+    edge_of(from, u, c, which, f->index);
+    ga__dual_minus(r, P, from);
+    const ga__dual ru = ga__dual_dot(r, u), uu = ga__dual_dot(u, u), s = ga__dual_div(&ru, &uu);
+    ga__dual_along(Q, from, &s, u);
+  }
+  ga__dual_minus(r, P, Q);
+  const ga__dual rr = ga__dual_dot(r, r);
+  d = root(&rr);
+  for (int i = 0; i < 3; i++) e[i] = ga__dual_div(&r[i], &d);
+  return d;
+}
+
+/* The point in the middle between surfaces: Q with radius of one, P with that of the other, e from Q to P. */
+static void set_point(press *out, const ga__dual P[3], double radius_P, const ga__dual Q[3], double radius_Q,
+                      const ga__dual e[3])
+{
+  for (int i = 0; i < 3; i++) {
+    const ga__dual sum = ga__dual_chain2(&P[i], &Q[i], 0.5 * (P[i].v + Q[i].v), 0.5, 0.5);
+    out->point[i] =
+        ga__dual_chain2(&sum, &e[i], sum.v + 0.5 * (radius_Q - radius_P) * e[i].v, 1, 0.5 * (radius_Q - radius_P));
+  }
+}
+
+static void press_corner(press *out, const scene *c, const place *at)
+{
+  const int other = 1 - at->which;
+  ga__dual P[3], e[3], Q[3];
+  corner_of(P, c, at->which, at->corner);
+  const ga__dual d = measure_feature(c, other, &at->feature, P, e, Q);
+  out->depth = ga__dual_linear(&d, -1, c->radii);
+  out->weight = ga__dual_const(c->n, 1);
+  set_point(out, P, c->solid[at->which]->radius, Q, c->solid[other]->radius, e);
+  for (int i = 0; i < 3; i++) out->normal[i] = ga__dual_linear(&e[i], at->which == 0 ? 1 : -1, 0);
+}
+
+/* weight *= fade of x from a to b */
+static void fade(press *out, const ga__dual *x, double a, double b)
+{
+  double slope;
+  const double value = ga__fade(x->v, a, b, &slope);
+  const ga__dual f = ga__dual_chain(x, value, slope);
+  out->weight = ga__dual_mul(&out->weight, &f);
+}
+
+static void fade_ends(press *out, const ga__dual *s)
+{
+  const ga__dual rest = ga__dual_linear(s, -1, 1);
+  fade(out, s, 0, GA__FADE_END);
+  fade(out, &rest, 0, GA__FADE_END);
+}
+
+/* Beyond the faces at an edge: n in the direction that the edge faces, times sign. */
+static void fade_normal(press *out, const scene *c, int which, int k, double sign)
+{
+  static const double range[2] = {GA__FADE_NORMAL};
+  const ga__solid_edge *e = &c->solid[which]->edge[k];
+  for (int i = 0; i < 2 && e->between_faces; i++) {
+    ga__dual inward[3];
+    vector_of(inward, c, which, e->inward[i]);
+    const ga__dual beyond = ga__dual_dot(out->normal, inward), signed_ = ga__dual_linear(&beyond, sign, 0);
+    fade(out, &signed_, range[1], range[0]);
+  }
+}
+
+/* Points where the lines through two edges are nearest: A + s u, B + t w, with n = u × w. */
+static void press_crossing(press *out, const scene *c, const place *at)
+{
+  static const double parallel[2] = {GA__FADE_PARALLEL};
+  const ga__crossing *x = &at->crossing;
+  ga__dual A[3], u[3], B[3], w[3], r[3], n[3], P[3], Q[3];
+  edge_of(A, u, c, 0, x->edge[0]);
+  edge_of(B, w, c, 1, x->edge[1]);
+  ga__dual_minus(r, B, A);
+  ga__dual_cross(n, u, w);
+  const ga__dual uu = ga__dual_dot(u, u), ww = ga__dual_dot(w, w), uw = ga__dual_dot(u, w),
+                 nn = ga__dual_dot(n, n), ru = ga__dual_dot(r, u), rw = ga__dual_dot(r, w);
+  const ga__dual p = ga__dual_mul(&ru, &ww), q = ga__dual_mul(&rw, &uw), p2 = ga__dual_mul(&ru, &uw),
+                 q2 = ga__dual_mul(&rw, &uu), top = ga__dual_sub(&p, &q), top2 = ga__dual_sub(&p2, &q2);
+  const ga__dual s = ga__dual_div(&top, &nn), t = ga__dual_div(&top2, &nn), length = root(&nn);
+  ga__dual_along(P, A, &s, u);
+  ga__dual_along(Q, B, &t, w);
+  for (int i = 0; i < 3; i++) {
+    const ga__dual e = ga__dual_div(&n[i], &length);
+    out->normal[i] = ga__dual_linear(&e, x->sign, 0);
+  }
+  const ga__dual apart = ga__dual_dot(out->normal, r);
+  out->depth = ga__dual_linear(&apart, 1, c->radii);
+  out->weight = ga__dual_const(c->n, 1);
+  set_point(out, P, c->solid[0]->radius, Q, c->solid[1]->radius, out->normal);
+  fade_ends(out, &s);
+  fade_ends(out, &t);
+  const ga__dual sizes = ga__dual_mul(&uu, &ww), size = root(&sizes), sine = ga__dual_div(&length, &size);
+  fade(out, &sine, parallel[0], parallel[1]);
+  fade_normal(out, c, 0, x->edge[0], -1);
+  fade_normal(out, c, 1, x->edge[1], 1);
+}
+
+static void press_at(press *out, const scene *c, const place *at)
+{
+  if (at->corner < 0)
+    press_crossing(out, c, at);
+  else
+    press_corner(out, c, at);
+}
+
+/* ---- Forces ---- */
+
+typedef struct result {
+  ga__dual six[2][6];       /* wrenches about the origins of the nodes */
+  ga__dual normal, F[3];    /* sum of N; force on a */
+  ga__dual tangential[3];   /* friction on a */
+  ga__dual moment[3];       /* Σ N P */
+  ga__dual stored;          /* [J] */
+  double power;             /* [W] of all forces */
+  double at_node[2][3];
+} result;
+
+/* Velocity of a point that moves with a node. */
+static void velocity_at(ga__dual out[3], const scene *c, int which, const ga__kin *kin, const ga__dual P[3])
+{
+  const int node = c->u->node[which], pose = pose_of(c, which), twist = node ? TWIST + 6 * which : -1;
+  ga__dual arm[3], omega[3], turn[3];
+  for (int i = 0; i < 3; i++) {
+    const ga__dual x = ga__dual_variable(c->n, pose < 0 ? -1 : pose + i, kin[node].x[i]);
+    arm[i] = ga__dual_sub(&P[i], &x);
+    omega[i] = ga__dual_variable(c->n, twist < 0 ? -1 : twist + 3 + i, node ? kin[node].w[3 + i] : 0);
+    out[i] = ga__dual_variable(c->n, twist < 0 ? -1 : twist + i, node ? kin[node].w[i] : 0);
+  }
+  ga__dual_cross(turn, omega, arm);
+  for (int i = 0; i < 3; i++) out[i] = ga__dual_add(&out[i], &turn[i]);
+}
+
+/* N, and what is stored. */
+static ga__dual normal_force(const ga_collision_def *d, const press *p, const ga__dual *rate, ga__dual *stored)
+{
+  const double root_k = d->stiffness * pow(p->depth.v, d->exponent - 1), elastic = root_k * p->depth.v;
+  const ga__dual damp = ga__dual_linear(rate, d->dissipation, 1);
+  *stored = ga__dual_chain(&p->depth, elastic * p->depth.v / (d->exponent + 1), elastic);
+  *stored = ga__dual_mul(stored, &p->weight);
+  if (damp.v <= 0) return ga__dual_const(damp.n, 0);
+  ga__dual N = ga__dual_chain(&p->depth, elastic, d->exponent * root_k);
+  N = ga__dual_mul(&N, &damp);
+  return ga__dual_mul(&N, &p->weight);
+}
+
+static void add_friction(ga__dual F[3], ga__dual tangential[3], const ga_collision_def *d, const ga__dual *N,
+                         const ga__dual vt[3])
+{
+  ga__dual vv = ga__dual_dot(vt, vt);
+  vv = ga__dual_linear(&vv, 1, d->speed * d->speed);
+  const ga__dual speed = root(&vv), level = ga__dual_linear(N, -d->mu, 0), by = ga__dual_div(&level, &speed);
+  ga__dual_along(F, F, &by, vt);
+  ga__dual_along(tangential, tangential, &by, vt);
+}
+
+static void add_wrench(result *out, const scene *c, const ga__dual P[3], const ga__dual F[3])
+{
+  for (int which = 0; which < 2; which++) {
+    const int pose = pose_of(c, which);
+    ga__dual arm[3], f[3], turn[3];
+    for (int i = 0; i < 3; i++) {
+      const ga__dual x = ga__dual_variable(c->n, pose < 0 ? -1 : pose + i, out->at_node[which][i]);
+      arm[i] = ga__dual_sub(&P[i], &x);
+      f[i] = ga__dual_linear(&F[i], which ? -1 : 1, 0);
+    }
+    ga__dual_cross(turn, arm, f);
+    for (int i = 0; i < 3; i++) {
+      out->six[which][i] = ga__dual_add(&out->six[which][i], &f[i]);
+      out->six[which][3 + i] = ga__dual_add(&out->six[which][3 + i], &turn[i]);
+    }
+  }
+}
+
+static void add_press(result *out, const scene *c, const ga__kin *kin, const press *p)
+{
+  const ga_collision_def *d = c->u->def;
+  ga__dual va[3], vb[3], v[3], vt[3], F[3], stored;
+  velocity_at(va, c, 0, kin, p->point);
+  velocity_at(vb, c, 1, kin, p->point);
+  ga__dual_minus(v, va, vb);
+  const ga__dual away = ga__dual_dot(p->normal, v), rate = ga__dual_linear(&away, -1, 0);
+  const ga__dual N = normal_force(d, p, &rate, &stored);
+  ga__dual_along(vt, v, &rate, p->normal);
+  for (int i = 0; i < 3; i++) F[i] = ga__dual_mul(&N, &p->normal[i]);
+  if (d->mu > 0) add_friction(F, out->tangential, d, &N, vt);
+  add_wrench(out, c, p->point, F);
+  out->normal = ga__dual_add(&out->normal, &N);
+  out->stored = ga__dual_add(&out->stored, &stored);
+  ga__dual_along(out->moment, out->moment, &N, p->point);
+  for (int i = 0; i < 3; i++) {
+    out->F[i] = ga__dual_add(&out->F[i], &F[i]);
+    out->power += F[i].v * v[i].v;
+  }
+}
+
+static void clear_result(result *out, const scene *c, const ga__kin *kin)
+{
+  const ga__dual zero = ga__dual_const(c->n, 0);
+  out->normal = out->stored = zero;
+  out->power = 0;
+  for (int i = 0; i < 3; i++) out->F[i] = out->moment[i] = out->tangential[i] = zero;
+  for (int which = 0; which < 2; which++) {
+    memcpy(out->at_node[which], kin[c->u->node[which]].x, sizeof out->at_node[which]);
+    for (int i = 0; i < 6; i++) out->six[which][i] = zero;
+  }
+}
+
+/* Says that one is nearly through the other, and asks for a smaller step. */
+static int fail_deep(const ga__eval *e, const ga__element *el, const scene *c, const place *at)
+{
+  const collision *u = el->data;
+  if (!e->work) return 1;
+  ga__refuse_part(e->work->ctx, &e->m->part[el->part], GA_RETRY_NAN, GA_REASON_COLLIDERS_TOO_DEEP,
+                  (ga__facts){.name = u->def->a,
+                              .other = u->def->b,
+                              .at = &(ga__fact_time){e->p->t, NAN, -1, -1},
+                              GA__NUMBERS({c->radii - at->distance, "m"})});
+  return 1;
+}
+
+/* 1: they may touch. */
+static int may_touch(const scene *c)
+{
+  if (!is_near(c, 0)) return 0;
+  return !has_crossings(c) || ga__solids_meet(c->solid[0], c->solid[1], &c->in[1]);
+}
+
+static int eval_collision(result *out, const ga__eval *e, const ga__element *el, int n)
+{
+  scene c;
+  place at;
+  press p;
+  set_scene(&c, e->b, e->kin, el->data, n);
+  clear_result(out, &c, e->kin);
+  if (!may_touch(&c)) return 0;
+  search s = search_in(&c, c.radii);
+  while (next_place(&c, &s, &at)) {
+    if (is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
+    press_at(&p, &c, &at);
+    add_press(out, &c, e->kin, &p);
+  }
+  return 0;
+}
+
+/* The place where cores are nearest to each other; returns 0: there is none. */
+static int find_nearest(const scene *c, place *out)
+{
+  search s = search_in(c, INFINITY);
+  place at;
+  int found = 0;
+  out->distance = INFINITY;
+  while (next_place(c, &s, &at))
+    if (at.distance < out->distance) *out = at, found = 1;
+  return found;
+}
+
+/* ---- Building ---- */
+
+static const ga__node *node_at(const ga__mbs_model *b, int i)
+{
+  return GA__AT(b->node, ga__node, i);
+}
+
+static ga_status check_pair(ga_machine *m, int part, const collision *u)
+{
+  const ga_collision_def *d = u->def;
+  if (u->node[0] == u->node[1])
+    return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_SAME_BODY,
+                           (ga__facts){.name = d->a, .other = d->b});
+  if (u->of[0]->solid.is_plane && u->of[1]->solid.is_plane)
+    return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_TWO_PLANES,
+                           (ga__facts){.name = d->a, .other = d->b});
+  return GA_OK;
+}
+
+static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
+{
+  const ga_collision_def *d = m->part[part].def;
+  const char *const field[2] = {"a", "b"}, *const name[2] = {d->a, d->b};
+  const ga__element *el = ga__element_add(m, b, part, &ga__collision_type, 0, 0);
+  if (!el) return GA_ERR_MEMORY;
+  collision *u = el->data;
+  u->def = d;
+  for (int i = 0; i < 2; i++) {
+    const ga_status status = ga__resolve_collider(m, b, &m->part[part], field[i], name[i], &u->of[i]);
+    if (status) return status;
+    u->node[i] = u->of[i]->node;
+  }
+  return check_pair(m, part, u);
+}
+
+static ga_status want(ga__mbs_model *b, ga__element *el)
+{
+  const collision *u = el->data;
+  ga_status status = GA_OK;
+  for (int k = 0; k < 4 && !status; k++)
+    if (u->node[k / 2] && u->node[k % 2]) status = ga__want_block(b, u->node[k / 2], u->node[k % 2], 0);
+  return status;
+}
+
+static ga_status bind(ga__mbs_model *b, ga__element *el)
+{
+  collision *u = el->data;
+  for (int k = 0; k < 4; k++)
+    u->pair[k / 2][k % 2] =
+        u->node[k / 2] && u->node[k % 2] ? ga__find_pair(&b->pattern, u->node[k / 2], u->node[k % 2]) : -1;
+  return GA_OK;
+}
+
+/* ---- Evaluation ---- */
+
+static int force(const ga__eval *e, const ga__element *el, double *f)
+{
+  const collision *u = el->data;
+  result r;
+  const int status = eval_collision(&r, e, el, 0);
+  if (status) return status;
+  for (int which = 0; which < 2; which++) {
+    const ga__node *node = node_at(e->b, u->node[which]);
+    double w[6];
+    if (!u->node[which]) continue;
+    for (int i = 0; i < 6; i++) w[i] = r.six[which][i].v;
+    ga__add_six(f + node->v, node, 1, w);
+  }
+  return 0;
+}
+
+/* Residuals have −f. */
+static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
+{
+  const collision *u = el->data;
+  result r;
+  if (!ga__wants_forces(J)) return 0;
+  const int status = eval_collision(&r, e, el, ALL);
+  if (status) return status;
+  for (int i = 0; i < 2; i++)
+    for (int j = 0; j < 2; j++) {
+      double Q[36], D[36];
+      if (u->pair[i][j] < 0) continue;
+      for (int k = 0; k < 36; k++) {
+        Q[k] = r.six[i][k / 6].d[POSE + 6 * j + k % 6];
+        D[k] = r.six[i][k / 6].d[TWIST + 6 * j + k % 6];
+      }
+      if (J->want & GA_WANT_Q) ga__add_block(J->Q, e->b, u->pair[i][j], -1, Q);
+      if (J->want & GA_WANT_D) ga__add_block(J->D, e->b, u->pair[i][j], -J->shift_v, D);
+    }
+  return 0;
+}
+
+/* What is not stored of the forces' work is lost. */
+static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
+{
+  const collision *u = el->data;
+  result r;
+  const int status = eval_collision(&r, e, el, ALL);
+  double rate = 0;
+  if (status) return status;
+  for (int which = 0; which < 2; which++)
+    for (int i = 0; i < 6 && u->node[which]; i++)
+      rate += r.stored.d[POSE + 6 * which + i] * e->kin[u->node[which]].w[i];
+  out->potential += r.stored.v;
+  out->lost -= r.power + rate;
+  return 0;
+}
+
+/* ---- Signals ---- */
+
+enum { GAP, NORMAL, TANGENTIAL, FX, FY, FZ, X, Y, Z, N_SIGNALS };
+
+static int n_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return N_SIGNALS;
+}
+
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  static const struct {
+    const char *name, *unit;
+  } SIGNAL[N_SIGNALS] = {[GAP] = {"gap", "m"},
+                         [NORMAL] = {"normal", "N"},
+                         [TANGENTIAL] = {"tangential", "N"},
+                         [FX] = {"fx", "N"},
+                         [FY] = {"fy", "N"},
+                         [FZ] = {"fz", "N"},
+                         [X] = {"x", "m"},
+                         [Y] = {"y", "m"},
+                         [Z] = {"z", "m"}};
+  (void)b;
+  ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, GA__PROBE_ELEMENT, i);
+  out->probe.owner = part;
+}
+
+/* Apart, the point is that between the nearest places. */
+static int signal_dual(ga__dual *out, const ga__eval *e, const ga__element *el, int i, int n)
+{
+  result r;
+  const int status = eval_collision(&r, e, el, n);
+  if (status) return status;
+  if (i == GAP || (i >= X && !(r.normal.v > 0))) {
+    scene c;
+    place at;
+    press p;
+    set_scene(&c, e->b, e->kin, el->data, n);
+    *out = ga__dual_const(n, 0);
+    if (!find_nearest(&c, &at)) return 0;
+    press_at(&p, &c, &at);
+    *out = i == GAP ? ga__dual_linear(&p.depth, -1, 0) : p.point[i - X];
+  } else if (i == NORMAL) {
+    *out = r.normal;
+  } else if (i == TANGENTIAL) {
+    *out = ga__dual_hypot(&r.tangential[0], &r.tangential[1]);
+    *out = ga__dual_hypot(out, &r.tangential[2]);
+  } else {
+    *out = i < X ? r.F[i - FX] : ga__dual_div(&r.moment[i - X], &r.normal);
+  }
+  return 0;
+}
+
+static int value(const ga__eval *e, const ga__element *el, int i, double *out)
+{
+  ga__dual s;
+  const int status = signal_dual(&s, e, el, i, 0);
+  *out = status ? NAN : s.v;
+  return status;
+}
+
+static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
+{
+  const collision *u = el->data;
+  int n = 0;
+  (void)i;
+  for (int j = 0; j < 2; j++)
+    for (int k = 0; u->node[j] && k < node_at(b, u->node[j])->n; k++, n++)
+      if (n < room) column[n] = node_at(b, u->node[j])->v + k;
+  return n;
+}
+
+static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
+                        double *d, double *dq)
+{
+  const collision *u = el->data;
+  ga__dual s;
+  int n = 0;
+  (void)shift_vdot;
+  const int status = signal_dual(&s, e, el, i, ALL);
+  if (status) return status;
+  for (int j = 0; j < 2; j++) {
+    const ga__node *node = node_at(e->b, u->node[j]);
+    for (int k = 0; k < 6 && u->node[j]; k++) {
+      if (node->column[k] < 0) continue;
+      d[n] = shift_v * s.d[TWIST + 6 * j + k];
+      dq[n++] = s.d[POSE + 6 * j + k];
+    }
+  }
+  return 0;
+}
+
+/* ---- Edges: where contact begins and ends, and where a place passes from one feature to another ---- */
+
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
+{
+  (void)b, (void)el;
+  return 1;
+}
+
+static unsigned feature_number(const scene *c, const place *at)
+{
+  const ga__feature *f = &at->feature;
+  if (at->corner < 0) return 0;
+  const int index = f->kind == GA__FACE ? c->solid[1 - at->which]->face[f->index].plane : f->index;
+  return 1u + 3u * (unsigned)index + (unsigned)f->kind;
+}
+
+static int side(const ga__eval *e, const ga__element *el, unsigned *number)
+{
+  const collision *u = el->data;
+  scene c;
+  place at;
+  set_scene(&c, e->b, e->kin, u, 0);
+  if (!may_touch(&c)) return 0;
+  search s = search_in(&c, c.radii);
+  while (next_place(&c, &s, &at)) {
+    ga__dual va[3], vb[3];
+    press p;
+    double away = 0;
+    press_at(&p, &c, &at);
+    velocity_at(va, &c, 0, e->kin, p.point);
+    velocity_at(vb, &c, 1, e->kin, p.point);
+    for (int i = 0; i < 3; i++) away += p.normal[i].v * (va[i].v - vb[i].v);
+    ga__mix_side(number, 1 + at.which);
+    ga__mix_side(number, at.corner < 0 ? at.crossing.edge[0] : at.corner);
+    ga__mix_side(number, at.corner < 0 ? at.crossing.edge[1] : (int)feature_number(&c, &at));
+    ga__mix_side(number, u->def->dissipation * away < 1);
+  }
+  return 0;
+}
+
+/* ---- Contact between the ends of a step ---- */
+
+static int may_hide(const ga__element *el)
+{
+  (void)el;
+  return 1;
+}
+
+typedef struct moment {
+  double gap, speed; /* speed: [m/s] no place comes nearer faster */
+} moment;
+
+/* Poses and twists of both nodes. */
+static void move_to(ga__workspace *w, const collision *u, const ga_instant *at)
+{
+  w->motion = 0; /* kin belongs to no evaluation any more */
+  if (w->b->form || w->b->carried.n) {
+    ga__kin_at(w->b, at->q, at->v, NULL, w->kin);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    const ga__node *node = node_at(w->b, u->node[i]);
+    if (node->rigid)
+      ga__kin_rigid(node, at->q, at->v, NULL, &w->kin[u->node[i]]);
+    else
+      ga__kin_other(node, at->q, at->v, NULL, &w->kin[u->node[i]]);
+  }
+}
+
+/* Relative velocity at the centre c of the smaller solid, and what rotations add within its reach and the
+ * gap. */
+static void set_speed(moment *m, const ga__workspace *w, const scene *c)
+{
+  const int small = c->solid[0]->reach <= c->solid[1]->reach ? 0 : 1;
+  const ga__solid *s = c->solid[small];
+  double centre[3], v[3] = {0, 0, 0}, spin = 0;
+  ga__mat3_mul_vec(centre, c->frame[small].A, s->centre);
+  for (int i = 0; i < 2; i++) {
+    const ga__kin *k = &w->kin[c->u->node[i]];
+    double arm[3], turn[3];
+    if (!c->u->node[i]) continue;
+    for (int j = 0; j < 3; j++) arm[j] = centre[j] + c->frame[small].p[j] - k->x[j];
+    ga__vec3_cross(turn, k->w + 3, arm);
+    for (int j = 0; j < 3; j++) v[j] += (i ? -1 : 1) * (k->w[j] + turn[j]);
+    spin += sqrt(ga__vec3_dot(k->w + 3, k->w + 3));
+  }
+  m->speed = sqrt(ga__vec3_dot(v, v)) + spin * (s->reach + fmax(m->gap, 0));
+}
+
+/* far: [m] gaps beyond it need not be known. */
+static moment moment_at(ga__workspace *w, const collision *u, const ga_instant *at, double far)
+{
+  scene c;
+  place near;
+  moment out = {far, 0};
+  move_to(w, u, at);
+  set_scene(&c, w->b, w->kin, u, 0);
+  if (is_near(&c, far) && find_nearest(&c, &near)) out.gap = near.distance - c.radii;
+  set_speed(&out, w, &c);
+  return out;
+}
+
+#define FASTER 1.5 /* [-] than at the ends of a piece, within it */
+
+/* 1: apart at both ends of the step, they may touch within the piece. With gaps g at its ends, of length h,
+ * the least one is at least (g₀ + g₁ − V h)/2. */
+static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
+{
+  const collision *u = el->data;
+  moment end[2];
+  double speed = 0;
+  for (int i = 0; i < 2; i++) speed = fmax(speed, FASTER * moment_at(w, u, &piece->end[i], 0).speed);
+  const double far = speed * (piece->t[1] - piece->t[0]);
+  for (int i = 0; i < 2; i++) end[i] = moment_at(w, u, &piece->end[i], far);
+  if (end[0].gap + end[1].gap >= fmax(far, 0) && end[0].gap >= 0 && end[1].gap >= 0) return 0;
+  for (int i = 0; i < 2; i++)
+    if (moment_at(w, u, &step->end[i], 0).gap < 0) return 0; /* steps see it, and end where it changes */
+  return 1;
+}
+
+const ga__element_type ga__collision_type = {
+    .rank = GA__RANK_OTHER,
+    .size = sizeof(collision),
+    .no_accelerations = 1,
+    .create = {[GA__CREATE_OUTPUTS] = create},
+    .want = want,
+    .bind = bind,
+    .force = force,
+    .jacobian = jacobian,
+    .powers = powers,
+    .n_signals = n_signals,
+    .signal = signal,
+    .value = value,
+    .value_columns = value_columns,
+    .value_slopes = value_slopes,
+    .has_edges = has_edges,
+    .side = side,
+    .may_hide = may_hide,
+    .hides = hides,
+};
