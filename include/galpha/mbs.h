@@ -504,24 +504,28 @@ typedef enum ga_collider_kind {
 typedef struct ga_collider_def { /* start from ga_collider_defaults() */
   const char *name;
   ga_collider_kind kind;
-  const char *frame;    /* default "ground" */
-  double radius;        /* [m] sphere, capsule: > 0; box, mesh: >= 0, of rounded edges; default 0 */
-  double length;        /* [m] capsule: > 0, between the centres of its half spheres */
-  double size[3];       /* [m] box: > 0 along x, y, z, and more than two radii */
-  const double *points; /* mesh: [n_points × point_size] [m] corners of triangles, in the frame's axes */
-  int n_points, point_size;       /* >= 4, 3 */
-  const double *triangles;        /* mesh: [n_triangles × triangle_size] numbers of three points, from 0 on */
+  const char *frame;        /* default "ground" */
+  double radius;            /* [m] sphere, capsule: > 0; box, mesh: >= 0, of rounded edges; default 0 */
+  double length;            /* [m] capsule: > 0, between the centres of its half spheres */
+  double size[3];           /* [m] box: > 0 along x, y, z, and more than two radii */
+  const double *points;     /* mesh: [n_points × point_size] [m] corners of triangles, in the frame's axes */
+  int n_points, point_size; /* >= 4, 3 */
+  const double *triangles;  /* mesh: [n_triangles × triangle_size] numbers of three points, from 0 on */
   int n_triangles, triangle_size; /* >= 4, 3 */
+  double scale;                   /* mesh: > 0, default 1: factor of all points */
 } ga_collider_def;
 
 /* Contact of two colliders on different bodies. Where they press with depth δ, the normal force is stiffness
  * δ^exponent (1 + dissipation δ'), never negative, and friction mu · normal · v/√(v² + speed²) acts against
  * sliding; both at a point in the middle between the surfaces. Friction holds a body at rest on a slope only
- * but for a speed below `speed`: v = speed tan α/√(mu² − tan² α) on a slope of angle α.
+ * but for a speed below `speed`: v = speed tan α/√(mu² − tan² α) on a slope of angle α. With a length `stick`
+ * it holds without a speed: each corner has a memory of how far it was moved, and yields like a spring up to
+ * mu · normal after about that length (three states for each corner of a and b that may touch; not where
+ * edges cross).
  *
  * Balls press at one point. Others press with every corner that is within reach of the other, the ends of a
- * capsule being its corners, and where edges cross: a box on a plane with up to eight forces. The stiffness is
- * that of each. Corners of a and corners of b both count.
+ * capsule being its corners, and where edges cross: a box on a plane with up to eight forces. The stiffness
+ * is that of each. Corners of a and corners of b both count.
  *
  * If one is pressed so deep into the other that it might leave it on the other side, the step fails.
  * Signals: "gap" [m] between the surfaces, < 0 where they press; "normal" [N], the sum of normal forces;
@@ -535,6 +539,7 @@ typedef struct ga_collision_def { /* start from ga_collision_defaults() */
   double dissipation; /* [s/m] >= 0 */
   double mu;          /* [-] >= 0; 0 (default): no friction */
   double speed;       /* [m/s] > 0 where mu > 0, no default */
+  double stick;       /* [m] >= 0; 0 (default): friction has no memory */
 } ga_collision_def;
 
 GA_API ga_collider_def ga_collider_defaults(void);
@@ -569,13 +574,15 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
 #define GA_MAGIC_LIST(X)                                                                                     \
   X(pcx1, 0)                                                                                                 \
   X(pdx1, 0)                                                                                                 \
-  X(pdx2, 0) X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0)         \
-      X(phx1, 0) X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0)     \
-          X(rhx1, 0) X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) \
-              X(pky1, 0) X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0)        \
-                  X(pvy3, 0) X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0)    \
-                      X(rhy1, 0) X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0)           \
-                          X(rvy6, 0) X(lmux, 1) X(lmuy, 1) X(lkx, 1) X(lky, 1)
+  X(pdx2, 0)                                                                                                 \
+  X(pdx3, 0)                                                                                                 \
+  X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0)         \
+      X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0)     \
+          X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) \
+              X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0)        \
+                  X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0)    \
+                      X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)           \
+                          X(lmuy, 1) X(lkx, 1) X(lky, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;

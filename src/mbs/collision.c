@@ -4,10 +4,17 @@
  *   N = w k δ^m max(0, 1 + c δ'),  δ' = −n·v,  v = v_a(P) − v_b(P)       (Hunt and Crossley 1975)
  *   F = N n − μ N v_t/√(v_t² + s²),  v_t = v − (n·v) n                    on a; the opposite on b
  *
+ * With a length ℓ to stick, the friction of a corner has a memory ζ, a vector that turns with b, |ζ| <= 1:
+ *
+ *   F_t = −μ N (s² ζ + (s (1 − ζ²) + |v_t|) v_t)/(v_t² + s²),  ζ' = (v_t − |v_t| ζ)/ℓ     off contact −ζ s/ℓ
+ *
+ * At rest F_t = −μ N ζ holds without a speed, as a spring that yields at μ N; sliding, ζ is along v_t, and
+ * F_t = −μ N v_t/|v_t|.
+ *
  * w is 1 for corners, and fades for crossings (solid.h). δ is the sum of the radii minus the distance of a
- * corner from the other core: to a corner, an edge or a face, whichever is nearest, or, within the core, minus
- * the distance from the nearest face. It is a continuous function of the positions with continuous slopes as
- * long as a corner is outside of the core; k δ^(m+1)/(m+1) is stored.
+ * corner from the other core: to a corner, an edge or a face, whichever is nearest, or, within the core,
+ * minus the distance from the nearest face. It is a continuous function of the positions with continuous
+ * slopes as long as a corner is outside of the core; k δ^(m+1)/(m+1) is stored.
  *
  * Everything is computed with derivatives by poses and twists (dual.h); which features are the nearest is
  * found with plain numbers before (near.c). */
@@ -22,15 +29,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Variables: poses of the nodes of a and b, their twists. */
-enum { POSE = 0, TWIST = 12, ALL = 24 };
+/* Variables: poses of the nodes of a and b, their twists, the memory of one corner. */
+enum { POSE = 0, TWIST = 12, STATE = 24, ALL = 24, WITH_MEMORY = 27 };
 #define DEEP 0.8 /* [-] of the way to the middle of the other: beyond, it would be pushed out behind it */
 
 typedef struct collision {
   const ga_collision_def *def;
   const ga__collider *of[2];
   int node[2];
+  int n; /* variables */
   int pair[2][2];
+  int *port, *row,
+      *own; /* [2 n_x] nodes by states, states by nodes; [3 n_x] states by those of their corner */
 } collision;
 
 /* ---- Where ---- */
@@ -247,8 +257,8 @@ static void set_point(press *out, const ga__dual P[3], double radius_P, const ga
 {
   for (int i = 0; i < 3; i++) {
     const ga__dual sum = ga__dual_chain2(&P[i], &Q[i], 0.5 * (P[i].v + Q[i].v), 0.5, 0.5);
-    out->point[i] =
-        ga__dual_chain2(&sum, &e[i], sum.v + 0.5 * (radius_Q - radius_P) * e[i].v, 1, 0.5 * (radius_Q - radius_P));
+    out->point[i] = ga__dual_chain2(&sum, &e[i], sum.v + 0.5 * (radius_Q - radius_P) * e[i].v, 1,
+                                    0.5 * (radius_Q - radius_P));
   }
 }
 
@@ -337,14 +347,31 @@ static void press_at(press *out, const scene *c, const place *at)
 /* ---- Forces ---- */
 
 typedef struct result {
-  ga__dual six[2][6];       /* wrenches about the origins of the nodes */
-  ga__dual normal, F[3];    /* sum of N; force on a */
-  ga__dual tangential[3];   /* friction on a */
-  ga__dual moment[3];       /* Σ N P */
-  ga__dual stored;          /* [J] */
-  double power;             /* [W] of all forces */
+  ga__dual six[2][6];     /* wrenches about the origins of the nodes */
+  ga__dual normal, F[3];  /* sum of N; force on a */
+  ga__dual tangential[3]; /* friction on a */
+  ga__dual moment[3];     /* Σ N P */
+  ga__dual stored;        /* [J] */
+  double power;           /* [W] of all forces */
   double at_node[2][3];
 } result;
+
+/* What one place does. */
+typedef struct push {
+  ga__dual six[2][6], N, F[3], tangential[3], stored;
+  ga__dual rate[3]; /* of its memory, in the axes of b */
+  double power;
+} push;
+
+/* Who wants to know of single corners with a memory: rates of states, derivatives. */
+typedef struct listener {
+  const ga__eval *e;
+  const ga__element *el;
+  double *s;        /* rates; NULL: none */
+  ga_jacobian *J;   /* NULL: none */
+  double *by_state; /* [3 n_x] of the force on a; NULL: none */
+  int only_looks;   /* 1: states between steps may be too deep */
+} listener;
 
 /* Velocity of a point that moves with a node. */
 static void velocity_at(ga__dual out[3], const scene *c, int which, const ga__kin *kin, const ga__dual P[3])
@@ -362,7 +389,8 @@ static void velocity_at(ga__dual out[3], const scene *c, int which, const ga__ki
 }
 
 /* N, and what is stored. */
-static ga__dual normal_force(const ga_collision_def *d, const press *p, const ga__dual *rate, ga__dual *stored)
+static ga__dual normal_force(const ga_collision_def *d, const press *p, const ga__dual *rate,
+                             ga__dual *stored)
 {
   const double root_k = d->stiffness * pow(p->depth.v, d->exponent - 1), elastic = root_k * p->depth.v;
   const ga__dual damp = ga__dual_linear(rate, d->dissipation, 1);
@@ -374,54 +402,103 @@ static ga__dual normal_force(const ga_collision_def *d, const press *p, const ga
   return ga__dual_mul(&N, &p->weight);
 }
 
-static void add_friction(ga__dual F[3], ga__dual tangential[3], const ga_collision_def *d, const ga__dual *N,
-                         const ga__dual vt[3])
+/* |v|; at 0 without derivatives, where what it is a factor of changes sides. */
+static ga__dual size_of(const ga__dual v[3])
+{
+  const ga__dual plane = ga__dual_hypot(&v[0], &v[1]);
+  return ga__dual_hypot(&plane, &v[2]);
+}
+
+/* t: friction −μ N v/√(v² + s²). */
+static void add_friction(ga__dual t[3], const ga_collision_def *d, const ga__dual *N, const ga__dual vt[3])
 {
   ga__dual vv = ga__dual_dot(vt, vt);
   vv = ga__dual_linear(&vv, 1, d->speed * d->speed);
   const ga__dual speed = root(&vv), level = ga__dual_linear(N, -d->mu, 0), by = ga__dual_div(&level, &speed);
-  ga__dual_along(F, F, &by, vt);
-  ga__dual_along(tangential, tangential, &by, vt);
+  ga__dual_along(t, t, &by, vt);
 }
 
-static void add_wrench(result *out, const scene *c, const ga__dual P[3], const ga__dual F[3])
+/* The memory of a corner: z in the axes of b, with its derivatives. */
+static void memory_of(ga__dual out[3], const scene *c, const double z[3])
 {
-  for (int which = 0; which < 2; which++) {
-    const int pose = pose_of(c, which);
-    ga__dual arm[3], f[3], turn[3];
-    for (int i = 0; i < 3; i++) {
-      const ga__dual x = ga__dual_variable(c->n, pose < 0 ? -1 : pose + i, out->at_node[which][i]);
-      arm[i] = ga__dual_sub(&P[i], &x);
-      f[i] = ga__dual_linear(&F[i], which ? -1 : 1, 0);
-    }
-    ga__dual_cross(turn, arm, f);
-    for (int i = 0; i < 3; i++) {
-      out->six[which][i] = ga__dual_add(&out->six[which][i], &f[i]);
-      out->six[which][3 + i] = ga__dual_add(&out->six[which][3 + i], &turn[i]);
-    }
+  vector_of(out, c, 1, z);
+  for (int k = 0; k < 9 && c->n == WITH_MEMORY; k++) out[k / 3].d[STATE + k % 3] = c->frame[1].A[k];
+}
+
+static void add_friction_with_memory(push *out, const scene *c, const ga__dual *N, const ga__dual n[3],
+                                     const ga__dual vt[3], const double z[3])
+{
+  const ga_collision_def *d = c->u->def;
+  const double s = d->speed;
+  ga__dual zeta[3], along[3], change[3];
+  memory_of(zeta, c, z);
+  const ga__dual zn = ga__dual_dot(zeta, n), back = ga__dual_linear(&zn, -1, 0);
+  ga__dual_along(along, zeta, &back, n);
+  const ga__dual zz = ga__dual_dot(along, along), vv = ga__dual_dot(vt, vt), v = size_of(vt);
+  const ga__dual level = ga__dual_linear(N, -d->mu, 0), sum = ga__dual_linear(&vv, 1, s * s),
+                 share = ga__dual_div(&level, &sum), hold = ga__dual_linear(&share, s * s, 0);
+  ga__dual slide = ga__dual_chain2(&zz, &v, s * (1 - zz.v) + v.v, -s, 1);
+  slide = ga__dual_mul(&share, &slide);
+  ga__dual_along(out->tangential, out->tangential, &hold, along);
+  ga__dual_along(out->tangential, out->tangential, &slide, vt);
+  const ga__dual less = ga__dual_linear(&v, -1, 0);
+  ga__dual_along(change, vt, &less, zeta);
+  for (int i = 0; i < 3; i++) {
+    double axis[3] = {0, 0, 0};
+    ga__dual turned[3];
+    axis[i] = 1 / d->stick;
+    vector_of(turned, c, 1, axis);
+    out->rate[i] = ga__dual_dot(turned, change);
   }
 }
 
-static void add_press(result *out, const scene *c, const ga__kin *kin, const press *p)
+static void set_wrench(push *out, const scene *c, const result *r, const ga__dual P[3])
+{
+  for (int which = 0; which < 2; which++) {
+    const int pose = pose_of(c, which);
+    ga__dual arm[3];
+    for (int i = 0; i < 3; i++) {
+      const ga__dual x = ga__dual_variable(c->n, pose < 0 ? -1 : pose + i, r->at_node[which][i]);
+      arm[i] = ga__dual_sub(&P[i], &x);
+      out->six[which][i] = ga__dual_linear(&out->F[i], which ? -1 : 1, 0);
+    }
+    ga__dual_cross(out->six[which] + 3, arm, out->six[which]);
+  }
+}
+
+/* z: memory of a corner, NULL: none. */
+static void push_at(push *out, const scene *c, const ga__kin *kin, const press *p, const double *z)
 {
   const ga_collision_def *d = c->u->def;
-  ga__dual va[3], vb[3], v[3], vt[3], F[3], stored;
+  ga__dual va[3], vb[3], v[3], vt[3];
   velocity_at(va, c, 0, kin, p->point);
   velocity_at(vb, c, 1, kin, p->point);
   ga__dual_minus(v, va, vb);
   const ga__dual away = ga__dual_dot(p->normal, v), rate = ga__dual_linear(&away, -1, 0);
-  const ga__dual N = normal_force(d, p, &rate, &stored);
+  out->N = normal_force(d, p, &rate, &out->stored);
   ga__dual_along(vt, v, &rate, p->normal);
-  for (int i = 0; i < 3; i++) F[i] = ga__dual_mul(&N, &p->normal[i]);
-  if (d->mu > 0) add_friction(F, out->tangential, d, &N, vt);
-  add_wrench(out, c, p->point, F);
-  out->normal = ga__dual_add(&out->normal, &N);
-  out->stored = ga__dual_add(&out->stored, &stored);
-  ga__dual_along(out->moment, out->moment, &N, p->point);
+  for (int i = 0; i < 3; i++) out->tangential[i] = ga__dual_const(c->n, 0);
+  if (d->mu > 0 && z)
+    add_friction_with_memory(out, c, &out->N, p->normal, vt, z);
+  else if (d->mu > 0)
+    add_friction(out->tangential, d, &out->N, vt);
+  ga__dual_along(out->F, out->tangential, &out->N, p->normal);
+  out->power = 0;
+  for (int i = 0; i < 3; i++) out->power += out->F[i].v * v[i].v;
+}
+
+static void add_push(result *out, const push *p, const ga__dual point[3])
+{
+  for (int i = 0; i < 12; i++)
+    out->six[i / 6][i % 6] = ga__dual_add(&out->six[i / 6][i % 6], &p->six[i / 6][i % 6]);
+  out->normal = ga__dual_add(&out->normal, &p->N);
+  out->stored = ga__dual_add(&out->stored, &p->stored);
+  ga__dual_along(out->moment, out->moment, &p->N, point);
   for (int i = 0; i < 3; i++) {
-    out->F[i] = ga__dual_add(&out->F[i], &F[i]);
-    out->power += F[i].v * v[i].v;
+    out->F[i] = ga__dual_add(&out->F[i], &p->F[i]);
+    out->tangential[i] = ga__dual_add(&out->tangential[i], &p->tangential[i]);
   }
+  out->power += p->power;
 }
 
 static void clear_result(result *out, const scene *c, const ga__kin *kin)
@@ -456,19 +533,33 @@ static int may_touch(const scene *c)
   return !has_crossings(c) || ga__solids_meet(c->solid[0], c->solid[1], &c->in[1]);
 }
 
-static int eval_collision(result *out, const ga__eval *e, const ga__element *el, int n)
+/* Number of the first state of a corner among those of the element; −1: it has none. */
+static int memory_at(const scene *c, const place *at)
+{
+  if (!c->u->own || at->corner < 0) return -1;
+  return 3 * (at->corner + (at->which && sends_corners(c, 0) ? c->solid[0]->n_corners : 0));
+}
+
+static void tell(const listener *l, const collision *u, const push *p, int first);
+
+static int eval_collision(result *out, const ga__eval *e, const ga__element *el, int n, const listener *l)
 {
   scene c;
   place at;
   press p;
+  push f;
   set_scene(&c, e->b, e->kin, el->data, n);
   clear_result(out, &c, e->kin);
   if (!may_touch(&c)) return 0;
   search s = search_in(&c, c.radii);
   while (next_place(&c, &s, &at)) {
-    if (is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
+    if (!(l && l->only_looks) && is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
+    const int first = memory_at(&c, &at);
     press_at(&p, &c, &at);
-    add_press(out, &c, e->kin, &p);
+    push_at(&f, &c, e->kin, &p, first >= 0 && e->p->x ? e->p->x + el->x + first : NULL);
+    set_wrench(&f, &c, out, p.point);
+    add_push(out, &f, p.point);
+    if (l && first >= 0) tell(l, c.u, &f, first);
   }
   return 0;
 }
@@ -504,20 +595,45 @@ static ga_status check_pair(ga_machine *m, int part, const collision *u)
   return GA_OK;
 }
 
+static ga_status reserve(ga_machine *m, collision *u, int n_x)
+{
+  u->n = WITH_MEMORY;
+  u->port = ga__alloc(m->ctx, 2 * (size_t)n_x, sizeof *u->port);
+  u->row = ga__alloc(m->ctx, 2 * (size_t)n_x, sizeof *u->row);
+  u->own = ga__alloc(m->ctx, 3 * (size_t)n_x, sizeof *u->own);
+  return u->port && u->row && u->own ? GA_OK : ga__no_memory(m->ctx, "the memory of a friction");
+}
+
+static void release(ga_context *ctx, ga__element *el)
+{
+  const collision *u = el->data;
+  ga__free(ctx, u->port);
+  ga__free(ctx, u->row);
+  ga__free(ctx, u->own);
+}
+
 static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_collision_def *d = m->part[part].def;
   const char *const field[2] = {"a", "b"}, *const name[2] = {d->a, d->b};
-  const ga__element *el = ga__element_add(m, b, part, &ga__collision_type, 0, 0);
+  collision own = {.def = d, .n = ALL};
+  scene c = {.u = &own};
+  int corners = 0;
+  for (int i = 0; i < 2; i++) {
+    const ga_status status = ga__resolve_collider(m, b, &m->part[part], field[i], name[i], &own.of[i]);
+    if (status) return status;
+    own.node[i] = own.of[i]->node;
+    c.solid[i] = &own.of[i]->solid;
+  }
+  const ga_status status = check_pair(m, part, &own);
+  if (status) return status;
+  for (int i = 0; i < 2 && d->stick > 0 && d->mu > 0; i++)
+    if (sends_corners(&c, i)) corners += c.solid[i]->n_corners;
+  const ga__element *el = ga__element_add(m, b, part, &ga__collision_type, 3 * corners, 0);
   if (!el) return GA_ERR_MEMORY;
   collision *u = el->data;
-  u->def = d;
-  for (int i = 0; i < 2; i++) {
-    const ga_status status = ga__resolve_collider(m, b, &m->part[part], field[i], name[i], &u->of[i]);
-    if (status) return status;
-    u->node[i] = u->of[i]->node;
-  }
-  return check_pair(m, part, u);
+  *u = own;
+  return corners ? reserve(m, u, el->n_x) : GA_OK;
 }
 
 static ga_status want(ga__mbs_model *b, ga__element *el)
@@ -526,6 +642,8 @@ static ga_status want(ga__mbs_model *b, ga__element *el)
   ga_status status = GA_OK;
   for (int k = 0; k < 4 && !status; k++)
     if (u->node[k / 2] && u->node[k % 2]) status = ga__want_block(b, u->node[k / 2], u->node[k % 2], 0);
+  for (int k = 0; k < 2 * el->n_x && !status; k++)
+    if (u->node[k % 2]) status = ga__want_port(&b->pattern, u->node[k % 2], ga__column_x(b, el->x + k / 2));
   return status;
 }
 
@@ -535,6 +653,17 @@ static ga_status bind(ga__mbs_model *b, ga__element *el)
   for (int k = 0; k < 4; k++)
     u->pair[k / 2][k % 2] =
         u->node[k / 2] && u->node[k % 2] ? ga__find_pair(&b->pattern, u->node[k / 2], u->node[k % 2]) : -1;
+  for (int k = 0; k < 2 * el->n_x; k++) {
+    const int node = u->node[k % 2], x = ga__column_x(b, el->x + k / 2);
+    u->port[k] = node ? ga__find_port(&b->pattern, node, x) : -1;
+    u->row[k] = node ? ga__own_rows(&b->pattern, node_at(b, node), x, 1, 0) : 0;
+    if (u->row[k] < 0) return GA_ERR_MEMORY;
+  }
+  for (int k = 0; k < 3 * el->n_x; k++) {
+    const int i = k / 3, j = i - i % 3 + k % 3;
+    u->own[k] = ga__own_entry(&b->pattern, ga__column_x(b, el->x + i), ga__column_x(b, el->x + j));
+    if (u->own[k] < 0) return GA_ERR_MEMORY;
+  }
   return GA_OK;
 }
 
@@ -544,7 +673,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   const collision *u = el->data;
   result r;
-  const int status = eval_collision(&r, e, el, 0);
+  const int status = eval_collision(&r, e, el, 0, NULL);
   if (status) return status;
   for (int which = 0; which < 2; which++) {
     const ga__node *node = node_at(e->b, u->node[which]);
@@ -556,13 +685,57 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   return 0;
 }
 
+/* Off contact the memory fades. */
+static double fading(const ga_collision_def *d)
+{
+  return d->speed / d->stick;
+}
+
+static int state(const ga__eval *e, const ga__element *el, double *s)
+{
+  const collision *u = el->data;
+  result r;
+  for (int i = 0; i < el->n_x; i++) s[el->x + i] = -fading(u->def) * e->p->x[el->x + i];
+  return el->n_x ? eval_collision(&r, e, el, 0, &(listener){e, el, s, NULL, NULL, 0}) : 0;
+}
+
+/* Derivatives by and of the states of a corner; that they fade was added for all of them. */
+static void add_memory(const listener *l, const collision *u, const push *p, int first)
+{
+  const ga_jacobian *J = l->J;
+  const int D = J->want & GA_WANT_D, Q = J->want & GA_WANT_Q;
+  for (int i = first; i < first + 3; i++) {
+    const ga__dual *rate = &p->rate[i - first];
+    for (int j = 0; j < 2; j++) {
+      const ga__node *node = node_at(l->e->b, u->node[j]);
+      double by[6];
+      if (!u->node[j]) continue;
+      for (int k = 0; k < 6; k++) by[k] = p->six[j][k].d[STATE + i - first];
+      if (D) ga__add_port(J->D, l->e->b, u->port[2 * i + j], -1, by);
+      if (D) ga__add_six(J->D + u->row[2 * i + j], node, -J->shift_v, rate->d + TWIST + 6 * j);
+      if (Q) ga__add_six(J->Q + u->row[2 * i + j], node, -1, rate->d + POSE + 6 * j);
+    }
+    for (int k = 0; k < 3 && D; k++)
+      J->D[u->own[3 * i + k]] -= rate->d[STATE + k] + (k == i - first ? fading(u->def) : 0);
+  }
+}
+
+static void tell(const listener *l, const collision *u, const push *p, int first)
+{
+  for (int i = 0; i < 3 && l->s; i++) l->s[l->el->x + first + i] = p->rate[i].v;
+  if (l->J) add_memory(l, u, p, first);
+  for (int k = 0; k < 9 && l->by_state; k++)
+    l->by_state[3 * (first + k / 3) + k % 3] = p->F[k % 3].d[STATE + k / 3];
+}
+
 /* Residuals have −f. */
 static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const collision *u = el->data;
   result r;
   if (!ga__wants_forces(J)) return 0;
-  const int status = eval_collision(&r, e, el, ALL);
+  for (int i = 0; i < el->n_x && J->want & GA_WANT_D; i++) J->D[u->own[3 * i + i % 3]] += fading(u->def);
+  const int status = eval_collision(&r, e, el, u->n, &(listener){e, el, NULL, J, NULL, 0});
   if (status) return status;
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
@@ -583,7 +756,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
   const collision *u = el->data;
   result r;
-  const int status = eval_collision(&r, e, el, ALL);
+  const int status = eval_collision(&r, e, el, ALL, &(listener){.e = e, .el = el, .only_looks = 1});
   double rate = 0;
   if (status) return status;
   for (int which = 0; which < 2; which++)
@@ -608,50 +781,48 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 {
   static const struct {
     const char *name, *unit;
-  } SIGNAL[N_SIGNALS] = {[GAP] = {"gap", "m"},
-                         [NORMAL] = {"normal", "N"},
-                         [TANGENTIAL] = {"tangential", "N"},
-                         [FX] = {"fx", "N"},
-                         [FY] = {"fy", "N"},
-                         [FZ] = {"fz", "N"},
-                         [X] = {"x", "m"},
-                         [Y] = {"y", "m"},
-                         [Z] = {"z", "m"}};
+  } SIGNAL[N_SIGNALS] = {[GAP] = {"gap", "m"}, [NORMAL] = {"normal", "N"}, [TANGENTIAL] = {"tangential", "N"},
+                         [FX] = {"fx", "N"},   [FY] = {"fy", "N"},         [FZ] = {"fz", "N"},
+                         [X] = {"x", "m"},     [Y] = {"y", "m"},           [Z] = {"z", "m"}};
   (void)b;
   ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, GA__PROBE_ELEMENT, i);
   out->probe.owner = part;
 }
 
-/* Apart, the point is that between the nearest places. */
-static int signal_dual(ga__dual *out, const ga__eval *e, const ga__element *el, int i, int n)
+/* The point of contact, and the gap; apart, the point is that between the nearest places. */
+static void place_dual(ga__dual *out, const ga__eval *e, const ga__element *el, int i, int n)
 {
-  result r;
-  const int status = eval_collision(&r, e, el, n);
+  scene c;
+  place at;
+  press p;
+  set_scene(&c, e->b, e->kin, el->data, n);
+  *out = ga__dual_const(n, 0);
+  if (!find_nearest(&c, &at)) return;
+  press_at(&p, &c, &at);
+  *out = i == GAP ? ga__dual_linear(&p.depth, -1, 0) : p.point[i - X];
+}
+
+static int signal_dual(ga__dual *out, result *r, const ga__eval *e, const ga__element *el, int i, int n,
+                       double *by_state)
+{
+  const int status = eval_collision(r, e, el, n, &(listener){e, el, NULL, NULL, by_state, 1});
   if (status) return status;
-  if (i == GAP || (i >= X && !(r.normal.v > 0))) {
-    scene c;
-    place at;
-    press p;
-    set_scene(&c, e->b, e->kin, el->data, n);
-    *out = ga__dual_const(n, 0);
-    if (!find_nearest(&c, &at)) return 0;
-    press_at(&p, &c, &at);
-    *out = i == GAP ? ga__dual_linear(&p.depth, -1, 0) : p.point[i - X];
-  } else if (i == NORMAL) {
-    *out = r.normal;
-  } else if (i == TANGENTIAL) {
-    *out = ga__dual_hypot(&r.tangential[0], &r.tangential[1]);
-    *out = ga__dual_hypot(out, &r.tangential[2]);
-  } else {
-    *out = i < X ? r.F[i - FX] : ga__dual_div(&r.moment[i - X], &r.normal);
-  }
+  if (i == GAP || (i >= X && !(r->normal.v > 0)))
+    place_dual(out, e, el, i, n);
+  else if (i == NORMAL)
+    *out = r->normal;
+  else if (i == TANGENTIAL)
+    *out = size_of(r->tangential);
+  else
+    *out = i < X ? r->F[i - FX] : ga__dual_div(&r->moment[i - X], &r->normal);
   return 0;
 }
 
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
+  result r;
   ga__dual s;
-  const int status = signal_dual(&s, e, el, i, 0);
+  const int status = signal_dual(&s, &r, e, el, i, 0, NULL);
   *out = status ? NAN : s.v;
   return status;
 }
@@ -664,17 +835,34 @@ static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, i
   for (int j = 0; j < 2; j++)
     for (int k = 0; u->node[j] && k < node_at(b, u->node[j])->n; k++, n++)
       if (n < room) column[n] = node_at(b, u->node[j])->v + k;
+  for (int k = 0; k < el->n_x; k++, n++)
+    if (n < room) column[n] = ga__column_x(b, el->x + k);
   return n;
+}
+
+/* Forces by the memory of corners. */
+static double by_memory(const result *r, int i, const double by[3])
+{
+  const double size = sqrt(r->tangential[0].v * r->tangential[0].v + r->tangential[1].v * r->tangential[1].v +
+                           r->tangential[2].v * r->tangential[2].v);
+  double sum = 0;
+  if (i >= FX && i <= FZ) return by[i - FX];
+  if (i != TANGENTIAL || !(size > 0)) return 0;
+  for (int k = 0; k < 3; k++) sum += r->tangential[k].v * by[k] / size;
+  return sum;
 }
 
 static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
                         double *d, double *dq)
 {
   const collision *u = el->data;
+  double *by_state = el->n_x ? e->work->scratch : NULL;
+  result r;
   ga__dual s;
   int n = 0;
   (void)shift_vdot;
-  const int status = signal_dual(&s, e, el, i, ALL);
+  for (int k = 0; k < 3 * el->n_x; k++) by_state[k] = 0;
+  const int status = signal_dual(&s, &r, e, el, i, u->n, by_state);
   if (status) return status;
   for (int j = 0; j < 2; j++) {
     const ga__node *node = node_at(e->b, u->node[j]);
@@ -684,7 +872,13 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
       dq[n++] = s.d[POSE + 6 * j + k];
     }
   }
+  for (int k = 0; k < el->n_x; k++) d[n] = by_memory(&r, i, by_state + 3 * k), dq[n++] = 0;
   return 0;
+}
+
+static size_t scratch(const ga__element *el)
+{
+  return 3 * (size_t)el->n_x;
 }
 
 /* ---- Edges: where contact begins and ends, and where a place passes from one feature to another ---- */
@@ -814,8 +1008,11 @@ const ga__element_type ga__collision_type = {
     .create = {[GA__CREATE_OUTPUTS] = create},
     .want = want,
     .bind = bind,
+    .release = release,
     .force = force,
+    .state = state,
     .jacobian = jacobian,
+    .scratch = scratch,
     .powers = powers,
     .n_signals = n_signals,
     .signal = signal,

@@ -28,7 +28,8 @@ static int is_over(const ga__solid *s, const ga__solid_face *f, const double x[3
   if (s->is_plane) return 1;
   for (int i = 0; i < 3; i++) {
     const double *a = at(s, f->v[i]), *b = at(s, f->v[(i + 1) % 3]);
-    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, r[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]};
+    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]},
+                 r[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]};
     double c[3];
     ga__vec3_cross(c, u, r);
     if (ga__vec3_dot(c, f->n) < -ON_SIDE * ga__vec3_dot(u, u)) return 0;
@@ -56,7 +57,8 @@ static void nearest_edge(const ga__solid *s, const double x[3], ga__feature *bes
 {
   for (int k = 0; k < s->n_edges; k++) {
     const double *a = at(s, s->edge[k].v[0]), *b = at(s, s->edge[k].v[1]);
-    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, r[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]};
+    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]},
+                 r[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]};
     const double along = ga__vec3_dot(u, r) / ga__vec3_dot(u, u);
     if (!(along > 0 && along < 1)) continue;
     const double off[3] = {r[0] - along * u[0], r[1] - along * u[1], r[2] - along * u[2]};
@@ -105,59 +107,84 @@ double ga__least_overlap(const ga__solid *a, const ga__solid *b, const ga__relat
 }
 
 typedef struct line {
-  double from[3], u[3], normal[3], inward[2][3];
-  int between_faces;
+  double from[3], u[3];
 } line;
 
 static line line_of(const ga__solid *s, int k, const ga__relative *g)
 {
-  const ga__solid_edge *e = &s->edge[k];
-  line out = {.between_faces = e->between_faces};
-  double to[3];
-  ga__relative_apply(out.from, g, at(s, e->v[0]));
-  ga__relative_apply(to, g, at(s, e->v[1]));
-  for (int i = 0; i < 3; i++) out.u[i] = to[i] - out.from[i];
-  ga__mat3_mul_vec(out.normal, g->R, e->normal);
-  for (int i = 0; i < 2; i++) ga__mat3_mul_vec(out.inward[i], g->R, e->inward[i]);
+  const double *a = at(s, s->edge[k].v[0]), *b = at(s, s->edge[k].v[1]);
+  line out = {{a[0], a[1], a[2]}, {b[0] - a[0], b[1] - a[1], b[2] - a[2]}};
+  if (!g) return out;
+  const line own = out;
+  ga__relative_apply(out.from, g, own.from);
+  ga__mat3_mul_vec(out.u, g->R, own.u);
   return out;
 }
 
+/* The component along n of a vector of a solid. */
+static double along(const double n[3], const double x[3], const ga__relative *g)
+{
+  double turned[3];
+  if (!g) return ga__vec3_dot(n, x);
+  ga__mat3_mul_vec(turned, g->R, x);
+  return ga__vec3_dot(n, turned);
+}
+
 /* How far a common normal is beyond the faces at an edge, as a sine. */
-static double beyond_faces(const line *e, const double n[3], double sign)
+static double beyond_faces(const ga__solid_edge *e, const double n[3], double sign, const ga__relative *g)
 {
   if (!e->between_faces) return 0;
-  return fmax(sign * ga__vec3_dot(n, e->inward[0]), sign * ga__vec3_dot(n, e->inward[1]));
+  return fmax(sign * along(n, e->inward[0], g), sign * along(n, e->inward[1], g));
 }
 
 /* The sign of u × w that points from b to a; 0: the edges do not face each other. */
-static double sign_of(const line *a, const line *b, const double n[3], double gap)
+static double sign_of(const ga__solid_edge *a, const ga__solid_edge *b, const ga__relative *g,
+                      const double n[3], double gap)
 {
-  const double by_a = a->between_faces ? -ga__vec3_dot(n, a->normal) : 0,
-               by_b = b->between_faces ? ga__vec3_dot(n, b->normal) : 0;
+  const double by_a = a->between_faces ? -along(n, a->normal, NULL) : 0,
+               by_b = b->between_faces ? along(n, b->normal, g) : 0;
   if (by_a * by_b < 0) return 0;
   const double by = by_a != 0 ? by_a : by_b != 0 ? by_b : gap;
   return by < 0 ? -1 : 1;
 }
 
-/* Whether the crossing of two lines counts; see the fades of solid.h. */
-static int cross(const line *a, const line *b, ga__crossing *out)
+/* Whether lines cross within both edges; their common normal n = u × w, and r · n of the vector between. */
+static int lines_cross(const line *a, const line *b, double n[3], double *gap)
 {
-  static const double parallel[2] = {GA__FADE_PARALLEL}, beyond[2] = {GA__FADE_NORMAL};
+  static const double parallel[2] = {GA__FADE_PARALLEL};
   const double uu = ga__vec3_dot(a->u, a->u), ww = ga__vec3_dot(b->u, b->u), uw = ga__vec3_dot(a->u, b->u);
   const double r[3] = {b->from[0] - a->from[0], b->from[1] - a->from[1], b->from[2] - a->from[2]};
-  double n[3];
-  ga__vec3_cross(n, a->u, b->u);
-  const double nn = ga__vec3_dot(n, n);
+  const double nn = uu * ww - uw * uw;
   if (!(nn > parallel[0] * parallel[0] * uu * ww)) return 0;
   const double ru = ga__vec3_dot(r, a->u), rw = ga__vec3_dot(r, b->u);
-  const double s = (ru * ww - rw * uw) / nn, t = (ru * uw - rw * uu) / nn;
-  if (!(s > 0 && s < 1 && t > 0 && t < 1)) return 0;
-  for (int i = 0; i < 3; i++) n[i] /= sqrt(nn);
-  const double gap = -ga__vec3_dot(n, r);
-  out->sign = sign_of(a, b, n, gap);
-  if (out->sign == 0) return 0;
+  const double s = ru * ww - rw * uw, t = ru * uw - rw * uu;
+  if (!(s > 0 && s < nn && t > 0 && t < nn)) return 0;
+  ga__vec3_cross(n, a->u, b->u);
+  const double length = sqrt(ga__vec3_dot(n, n));
+  for (int i = 0; i < 3; i++) n[i] /= length;
+  *gap = -ga__vec3_dot(n, r);
+  return 1;
+}
+
+/* Whether the crossing of two lines counts; see the fades of solid.h. */
+static int edges_cross(const ga__solid_edge *a, const ga__solid_edge *b, const ga__relative *g,
+                       const double n[3], double gap, ga__crossing *out)
+{
+  static const double beyond[2] = {GA__FADE_NORMAL};
+  out->sign = sign_of(a, b, g, n, gap);
   out->apart = out->sign * gap;
-  return beyond_faces(a, n, -out->sign) < beyond[1] && beyond_faces(b, n, out->sign) < beyond[1];
+  return out->sign != 0 && beyond_faces(a, n, -out->sign, NULL) < beyond[1] &&
+         beyond_faces(b, n, out->sign, g) < beyond[1];
+}
+
+/* 1: an edge is farther from the ball around another core than `most`. */
+static int is_far(const line *edge, const ga__solid *s, const double centre[3], double most)
+{
+  const double r[3] = {centre[0] - edge->from[0], centre[1] - edge->from[1], centre[2] - edge->from[2]};
+  const double t = fmin(fmax(ga__vec3_dot(r, edge->u) / ga__vec3_dot(edge->u, edge->u), 0), 1);
+  const double off[3] = {r[0] - t * edge->u[0], r[1] - t * edge->u[1], r[2] - t * edge->u[2]};
+  const double reach = s->reach - s->radius + most;
+  return ga__vec3_dot(off, off) > reach * reach;
 }
 
 #define MORE 2.0 /* [-] an overlap larger than this many times the least one is of edges elsewhere */
@@ -165,26 +192,27 @@ static int cross(const line *a, const line *b, ga__crossing *out)
 int ga__solid_crossing(const ga__solid *a, const ga__solid *b, const ga__relative *other, double most,
                        double deepest, long *next, ga__crossing *out)
 {
-  static const ga__relative same = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
+  const double least = -MORE * fmax(deepest, 0);
   double centre[3];
   ga__relative_apply(centre, other, b->centre);
-  while (*next < (long)a->n_edges * b->n_edges) {
-    const long k = (*next)++;
-    const int j = (int)(k / a->n_edges), i = (int)(k % a->n_edges);
-    const line second = line_of(b, j, other);
-    const double middle[3] = {second.from[0] + 0.5 * second.u[0], second.from[1] + 0.5 * second.u[1],
-                              second.from[2] + 0.5 * second.u[2]};
-    if (distance_of(middle, a->centre) >
-        a->reach - a->radius + 0.5 * sqrt(ga__vec3_dot(second.u, second.u)) + most) {
-      *next += a->n_edges - 1 - i; /* far from all edges of a */
-      continue;
+  for (long k = *next; k < (long)a->n_edges * b->n_edges;) {
+    const int i = (int)(k / b->n_edges);
+    const line first = line_of(a, i, NULL);
+    int j = (int)(k % b->n_edges);
+    if (is_far(&first, b, centre, most)) j = b->n_edges;
+    for (; j < b->n_edges; j++) {
+      const line second = line_of(b, j, other);
+      double n[3], gap;
+      if (!lines_cross(&first, &second, n, &gap) || fabs(gap) > fmax(most, -least)) continue;
+      if (!edges_cross(&a->edge[i], &b->edge[j], other, n, gap, out)) continue;
+      if (!(out->apart < most && out->apart >= least)) continue;
+      out->edge[0] = i, out->edge[1] = j;
+      *next = (long)i * b->n_edges + j + 1;
+      return 1;
     }
-    const line first = line_of(a, i, &same);
-    if (!cross(&first, &second, out) || !(out->apart < most)) continue;
-    if (-out->apart > MORE * fmax(deepest, 0)) continue;
-    out->edge[0] = i, out->edge[1] = j;
-    return 1;
+    k = (long)(i + 1) * b->n_edges;
   }
+  *next = (long)a->n_edges * b->n_edges;
   return 0;
 }
 
@@ -195,7 +223,7 @@ int ga__solid_crossing(const ga__solid *a, const ga__solid *b, const ga__relativ
 typedef struct seen {
   const ga__solid *s;
   const ga__relative *g; /* NULL: in its own frame */
-  double unit; /* [m] lengths are given in this unit, since tolerances are absolute */
+  double unit;           /* [m] lengths are given in this unit, since tolerances are absolute */
 } seen;
 
 /* The farthest point of a core with its radius and margin in a direction. */

@@ -651,15 +651,19 @@ static const ga__field collider_fields[] = {
      .choices_about = collider_about, .about = "the solid"},
     FRAME_FIELD(frame, "frame that carries it"),
     {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
-     .only = BIT(GA_COLLIDER_SPHERE) | BIT(GA_COLLIDER_CAPSULE) | BIT(GA_COLLIDER_BOX) | BIT(GA_COLLIDER_MESH),
+     .only =
+         BIT(GA_COLLIDER_SPHERE) | BIT(GA_COLLIDER_CAPSULE) | BIT(GA_COLLIDER_BOX) | BIT(GA_COLLIDER_MESH),
      .about = "sphere and capsule: > 0; box and mesh: of rounded edges"},
-    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1, .only = BIT(GA_COLLIDER_CAPSULE),
-     .about = "between the centres of the half spheres, > 0"},
+    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1,
+     .only = BIT(GA_COLLIDER_CAPSULE), .about = "between the centres of the half spheres, > 0"},
     {MANY(size, 3), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1, .only = BIT(GA_COLLIDER_BOX),
      .about = "along x, y, z, > 0, and more than two radii"},
     MESH_FIELD(points, n_points, point_size, "m", "points [x, y, z] of the triangles, in the frame's axes"),
-    MESH_FIELD(triangles, n_triangles, triangle_size, "1",
-               "numbers of the three points of each, from 0 on, all in the same direction as seen from outside"),
+    MESH_FIELD(
+        triangles, n_triangles, triangle_size, "1",
+        "numbers of the three points of each, from 0 on, all in the same direction as seen from outside"),
+    {ONE(scale), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .only = BIT(GA_COLLIDER_MESH),
+     .about = "factor of all points, > 0; 0.001 for a file in millimetres"},
 };
 #undef MESH_FIELD
 #undef DEF
@@ -685,6 +689,10 @@ static const ga__field collision_fields[] = {
     {ONE(speed), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m/s",
      .about = "speed of the friction force mu · normal · v/√(v² + speed²), > 0 if mu > 0; what rests on a "
               "slope creeps at less than that"},
+    {ONE(stick), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about =
+         "length of sliding after which friction is fully there; > 0: what rests on a slope does not creep, "
+         "by three states for each corner; 0: no memory"},
 };
 #undef COLLIDER_FIELD
 #undef DEF
@@ -1191,6 +1199,7 @@ static ga_status check_contact(const part_checked *c, const void *def)
 
 static ga_status check_surface(const part_checked *c, const ga_collider_def *d)
 {
+  if (!(d->scale > 0)) return refuse_number(c, "scale", d->scale, NULL, "> 0");
   const struct {
     const char *field;
     const double *at;
@@ -1202,7 +1211,8 @@ static ga_status check_surface(const part_checked *c, const ga_collider_def *d)
     if (!list[i].at)
       return refuse(c, GA_REASON_FIELD_MISSING,
                     (ga__facts){.field = list[i].field, .detail = "missing", .expected = list[i].expected});
-    if (list[i].columns != 3) return refuse_number(c, list[i].field, list[i].columns, NULL, "rows of 3 numbers");
+    if (list[i].columns != 3)
+      return refuse_number(c, list[i].field, list[i].columns, NULL, "rows of 3 numbers");
   }
   return GA_OK;
 }
@@ -1474,7 +1484,7 @@ ga_road_def ga_road_defaults(void)
 
 ga_collider_def ga_collider_defaults(void)
 {
-  return (ga_collider_def){.frame = "ground"};
+  return (ga_collider_def){.frame = "ground", .scale = 1};
 }
 
 ga_collision_def ga_collision_defaults(void)
@@ -1682,12 +1692,13 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                         .element = &ga__drive_type,
                         .section = "drives",
                         .about = "prescribed motion of a coordinate"},
-    [GA__PART_ROLLING] = {.text = "rolling",
-                          KIND(rolling),
-                          .element = &ga__rolling_type,
-                          .section = "rollings",
-                          .about = "rolling without slipping on the plane z = 0 of a frame, which may be on a body "
-                                   "that moves"},
+    [GA__PART_ROLLING] =
+        {.text = "rolling",
+         KIND(rolling),
+         .element = &ga__rolling_type,
+         .section = "rollings",
+         .about = "rolling without slipping on the plane z = 0 of a frame, which may be on a body "
+                  "that moves"},
     [GA__PART_SLIDER] = {.text = "slider",
                          KIND(slider),
                          .element = &ga__slider_type,

@@ -42,6 +42,7 @@ typedef struct mesh {
   const ga__part *part;
   int n_points, n_triangles;
   const double *point, *triangle;
+  double scale;
 } mesh;
 
 static ga_status refuse(const mesh *m, ga_reason reason, ga__facts facts)
@@ -78,8 +79,8 @@ static double size_of(const mesh *m)
   for (int i = 0; i < 3; i++) {
     double low = INFINITY, high = -INFINITY;
     for (int k = 0; k < m->n_points; k++) {
-      low = fmin(low, m->point[3 * k + i]);
-      high = fmax(high, m->point[3 * k + i]);
+      low = fmin(low, m->scale * m->point[3 * k + i]);
+      high = fmax(high, m->scale * m->point[3 * k + i]);
     }
     size = fmax(size, high - low);
   }
@@ -105,7 +106,8 @@ static ga_status make_faces(const mesh *m, ga__solid *s, double size, double *vo
     ga__vec3_cross(normal, a, b);
     const double twice = sqrt(ga__vec3_dot(normal, normal));
     if (!(twice > SLIVER * size * size))
-      return refuse(m, GA_REASON_SURFACE_SLIVER, (ga__facts){GA__NUMBERS({k + 1, NULL}, {0.5 * twice, "m²"})});
+      return refuse(m, GA_REASON_SURFACE_SLIVER,
+                    (ga__facts){GA__NUMBERS({k + 1, NULL}, {0.5 * twice, "m²"})});
     for (int i = 0; i < 3; i++) f->n[i] = normal[i] / twice;
     *volume += ga__vec3_dot(at(s, f->v[0]), normal) / 6;
   }
@@ -191,9 +193,9 @@ static ga_status make_edges(const mesh *m, ga__solid *s, const side *sides, doub
       continue;
     }
     if (above > CONCAVE * size || (folded && ga__vec3_dot(turn, turn) < FLAT * FLAT))
-      return refuse(
-          m, GA_REASON_SURFACE_NOT_CONVEX,
-          (ga__facts){.detail = "the edge between them is concave", GA__NUMBERS({a->low, NULL}, {a->high, NULL})});
+      return refuse(m, GA_REASON_SURFACE_NOT_CONVEX,
+                    (ga__facts){.detail = "the edge between them is concave",
+                                GA__NUMBERS({a->low, NULL}, {a->high, NULL})});
     ga__solid_edge *e = &s->edge[s->n_edges++];
     *e = (ga__solid_edge){.v = {a->low, a->high}, .between_faces = 1};
     inward_of(s, a, e->inward[0]);
@@ -210,16 +212,17 @@ static ga_status make_edges(const mesh *m, ga__solid *s, const side *sides, doub
   return GA_OK;
 }
 
-/* Corners first, in their order. place: [n_points] used[i] becomes the new number of point i. */
-static void sort_corners(ga__solid *s, int n, int *used, const double *from)
+/* Corners first, in their order; used[i] becomes the new number of point i. */
+static void sort_corners(ga__solid *s, const mesh *m, int *used)
 {
+  const int n = m->n_points;
   int other = 0;
   for (int i = 0; i < n; i++) other += used[i] > 3;
   s->n_corners = other;
   s->n_points = n;
   for (int i = 0, corner = 0; i < n; i++) {
     used[i] = used[i] > 3 ? corner++ : other++; /* three edges, and the mark */
-    memcpy(s->point + 3 * used[i], from + 3 * i, 3 * sizeof *from);
+    for (int j = 0; j < 3; j++) s->point[3 * used[i] + j] = m->scale * m->point[3 * i + j];
   }
   for (int k = 0; k < s->n_edges; k++)
     for (int i = 0; i < 2; i++) s->edge[k].v[i] = used[s->edge[k].v[i]];
@@ -249,7 +252,7 @@ static ga_status make_mesh(const mesh *m, ga__solid *s, side *sides, int *used)
 {
   const double size = size_of(m);
   double volume;
-  memcpy(s->point, m->point, 3 * (size_t)m->n_points * sizeof *m->point);
+  for (int k = 0; k < 3 * m->n_points; k++) s->point[k] = m->scale * m->point[k];
   s->n_faces = m->n_triangles;
   ga_status status = make_faces(m, s, size, &volume);
   if (status) return status;
@@ -261,7 +264,7 @@ static ga_status make_mesh(const mesh *m, ga__solid *s, side *sides, int *used)
   if (status) return status;
   if (!(fabs(volume) > HOLLOW * size * size * size))
     return refuse(m, GA_REASON_SURFACE_HOLLOW, (ga__facts){GA__NUMBERS({volume, "m³"}, {size, "m"})});
-  sort_corners(s, m->n_points, used, m->point);
+  sort_corners(s, m, used);
   find_size(s);
   return GA_OK;
 }
@@ -291,7 +294,7 @@ static ga_status create_box(ga_context *ctx, const ga__part *part, const ga_coll
   double point[24];
   for (int k = 0; k < 8; k++)
     for (int i = 0; i < 3; i++) point[3 * k + i] = (k >> i & 1 ? 1 : -1) * (0.5 * d->size[i] - d->radius);
-  return create_mesh(&(mesh){ctx, part, 8, 12, point, TRIANGLE}, s);
+  return create_mesh(&(mesh){ctx, part, 8, 12, point, TRIANGLE, 1}, s);
 }
 
 /* A point, or a segment along z. */
@@ -332,7 +335,8 @@ ga_status ga__solid_create(ga_context *ctx, const ga__part *part, ga__solid *out
   case GA_COLLIDER_BOX:
     return create_box(ctx, part, d, out);
   case GA_COLLIDER_MESH:
-    return create_mesh(&(mesh){ctx, part, d->n_points, d->n_triangles, d->points, d->triangles}, out);
+    return create_mesh(&(mesh){ctx, part, d->n_points, d->n_triangles, d->points, d->triangles, d->scale},
+                       out);
   default:
     return create_plane(ctx, out);
   }
