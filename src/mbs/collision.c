@@ -930,7 +930,9 @@ static int may_hide(const ga__element *el)
 }
 
 typedef struct moment {
-  double gap, speed; /* speed: [m/s] no place comes nearer faster */
+  double gap, rate; /* of the nearest place */
+  double speed;     /* [m/s] no place comes nearer faster */
+  double normal[3]; /* 0: they are far apart */
 } moment;
 
 /* Poses and twists of both nodes. */
@@ -975,30 +977,51 @@ static moment moment_at(ga__workspace *w, const collision *u, const ga_instant *
 {
   scene c;
   place near;
-  moment out = {far, 0};
+  press p;
+  ga__dual va[3], vb[3];
+  moment out = {.gap = far};
   move_to(w, u, at);
   set_scene(&c, w->b, w->kin, u, 0);
-  if (is_near(&c, far) && find_nearest(&c, &near)) out.gap = near.distance - c.radii;
+  if (is_near(&c, far) && find_nearest(&c, &near)) {
+    press_at(&p, &c, &near);
+    velocity_at(va, &c, 0, w->kin, p.point);
+    velocity_at(vb, &c, 1, w->kin, p.point);
+    out.gap = near.distance - c.radii;
+    for (int i = 0; i < 3; i++) {
+      out.normal[i] = p.normal[i].v;
+      out.rate += p.normal[i].v * (va[i].v - vb[i].v);
+    }
+  }
   set_speed(&out, w, &c);
   return out;
 }
 
 #define FASTER 1.5 /* [-] than at the ends of a piece, within it */
+#define ALIKE 0.9  /* [-] cosine of the angle between normals up to which they are those of one place */
+#define DEEPER 1.25
 
-/* 1: apart at both ends of the step, they may touch within the piece. With gaps g at its ends, of length h,
- * the least one is at least (g₀ + g₁ − V h)/2. */
+/* The least gap within a piece of length h: of a cubic, which stays within its Bézier points, where the same
+ * place presses at an end; else at least (g₀ + g₁ − V h)/2. */
+static double least_gap(const moment end[2], double speed, double h)
+{
+  const double lower = 0.5 * (end[0].gap + end[1].gap - speed * h), ends = fmin(end[0].gap, end[1].gap);
+  if (ends > 0 || !(ga__vec3_dot(end[0].normal, end[1].normal) > ALIKE)) return fmin(lower, ends);
+  return fmin(ends, fmin(end[0].gap + h / 3 * end[0].rate, end[1].gap - h / 3 * end[1].rate));
+}
+
+/* 1: within the piece they may press more than at the ends of the step. */
 static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
 {
   const collision *u = el->data;
+  const double h = piece->t[1] - piece->t[0];
   moment end[2];
-  double speed = 0;
+  double speed = 0, depth = 0;
   for (int i = 0; i < 2; i++) speed = fmax(speed, FASTER * moment_at(w, u, &piece->end[i], 0).speed);
-  const double far = speed * (piece->t[1] - piece->t[0]);
-  for (int i = 0; i < 2; i++) end[i] = moment_at(w, u, &piece->end[i], far);
-  if (end[0].gap + end[1].gap >= fmax(far, 0) && end[0].gap >= 0 && end[1].gap >= 0) return 0;
-  for (int i = 0; i < 2; i++)
-    if (moment_at(w, u, &step->end[i], 0).gap < 0) return 0; /* steps see it, and end where it changes */
-  return 1;
+  for (int i = 0; i < 2; i++) end[i] = moment_at(w, u, &piece->end[i], speed * h);
+  const double least = least_gap(end, speed, h);
+  if (least >= 0) return 0;
+  for (int i = 0; i < 2; i++) depth = fmax(depth, -moment_at(w, u, &step->end[i], 0).gap);
+  return least < -DEEPER * depth;
 }
 
 const ga__element_type ga__collision_type = {
