@@ -1205,8 +1205,9 @@ static ga_status check_surface(const part_checked *c, const ga_collider_def *d)
     const double *at;
     int columns;
     const char *expected;
-  } list[] = {{"points", d->points, d->point_size, "rows [x, y, z] of the points of a mesh"},
-              {"triangles", d->triangles, d->triangle_size, "rows of the numbers of three points"}};
+  } list[] = {
+      {"points", d->points, d->point_size, "rows [x, y, z] of the points of a mesh, or in models a file"},
+      {"triangles", d->triangles, d->triangle_size, "rows of the numbers of three points"}};
   for (size_t i = 0; i < 2; i++) {
     if (!list[i].at)
       return refuse(c, GA_REASON_FIELD_MISSING,

@@ -173,15 +173,25 @@ static void unite(ga__solid_face *face, int a, int b)
   face[p > q ? p : q].plane = p > q ? q : p;
 }
 
+/* Sides come in pairs, passed in opposite directions. */
+static ga_status check_closed(const mesh *m, const ga__solid *s, const side *sides)
+{
+  const int n = 3 * s->n_faces;
+  for (int k = 0; k < n; k += 2) {
+    const side *a = &sides[k], *b = k + 1 < n ? &sides[k + 1] : NULL;
+    if (!b || a->low != b->low || a->high != b->high || a->forward == b->forward ||
+        (k + 2 < n && b[1].low == a->low && b[1].high == a->high))
+      return refuse(m, GA_REASON_SURFACE_OPEN, (ga__facts){GA__NUMBERS({a->low, NULL}, {a->high, NULL})});
+  }
+  return GA_OK;
+}
+
 /* Edges from pairs of sides. used: marks points of triangles, and counts edges at them. */
 static ga_status make_edges(const mesh *m, ga__solid *s, const side *sides, double size, int *used)
 {
   int n_sides = 0;
   for (int k = 0; k < 3 * s->n_faces; k += 2) {
     const side *a = &sides[k], *b = &sides[k + 1];
-    const int more = k + 1 < 3 * s->n_faces;
-    if (!more || a->low != b->low || a->high != b->high || a->forward == b->forward)
-      return refuse(m, GA_REASON_SURFACE_OPEN, (ga__facts){GA__NUMBERS({a->low, NULL}, {a->high, NULL})});
     n_sides++;
     const ga__solid_face *f = &s->face[a->triangle], *g = &s->face[b->triangle];
     double turn[3];
@@ -260,7 +270,8 @@ static ga_status make_mesh(const mesh *m, ga__solid *s, side *sides, int *used)
   list_sides(s, sides);
   for (int k = 0; k < s->n_faces; k++)
     for (int i = 0; i < 3; i++) used[s->face[k].v[i]] = 1;
-  status = make_edges(m, s, sides, size, used);
+  status = check_closed(m, s, sides);
+  if (!status) status = make_edges(m, s, sides, size, used);
   if (status) return status;
   if (!(fabs(volume) > HOLLOW * size * size * size))
     return refuse(m, GA_REASON_SURFACE_HOLLOW, (ga__facts){GA__NUMBERS({volume, "m³"}, {size, "m"})});

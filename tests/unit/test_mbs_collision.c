@@ -125,6 +125,33 @@ static void add_plane(shop *s, const char *name, const char *frame)
   SHOP_ADD(s, collider, &d);
 }
 
+/* Bodies that have not all motions, and a frame on one that deforms. */
+static void other_bodies(void **state)
+{
+  static const char *const FRAME[3] = {"flat", "bead", "rod.end"};
+  (void)state;
+  for (int k = 0; k < 9; k++) {
+    rig_random random = rig_seed(7 + k);
+    shop s = shop_open((ga_form)(k % 3), -9.81);
+    shop_planar(&s, "flat", 0.2, 0.1);
+    shop_point(&s, "bead", 0.1, 0.2, 0.3);
+    shop_rigid(&s, "body", 0.3, -0.1, 0.2);
+    ga_beam_def rod = ga_beam_defaults();
+    rod.name = "rod", rod.elements = 1, rod.section = GA_SECTION_CIRCLE, rod.diameter = 0.05;
+    rod.young = 1e4, rod.poisson = 0.3, rod.density = 800;
+    rod.from[0] = rod.from[1] = rod.from[2] = rod.to[1] = rod.to[2] = 0, rod.to[0] = 0.4;
+    SHOP_ADD(&s, beam, &rod);
+    add_ball(&s, "round", FRAME[k / 3], 0.4);
+    add_box(&s, "block", "body", 0.6, 0.5, 0.4, 0.1);
+    ga_collision_def d = collision_of("round", "block");
+    d.stick = k % 2 ? 0.5 : 0;
+    SHOP_ADD(&s, collision, &d);
+    assert_true(shop_signal(&s, shop_start(&s), "hit.gap") < 0);
+    shop_check(&s, &random, 2, 0.02, 5e-6, FRAME[k / 3]);
+    shop_close(&s);
+  }
+}
+
 /* Fixed steps; a meter may follow. */
 static const ga_state *run_steps(shop *s, double h, int n, ga_meter *meter)
 {
@@ -823,6 +850,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_are_right),
+      cmocka_unit_test(other_bodies),
       cmocka_unit_test(ball_on_ball),
       cmocka_unit_test(cradle),
       cmocka_unit_test(from_sliding_to_rolling),
