@@ -81,6 +81,11 @@ static void set_scene(scene *c, const ga__mbs_model *b, const ga__kin *kin, cons
     c->radii += c->solid[i]->radius;
     ga__frame_at(&c->frame[i], GA__AT(b->marker, ga__marker, u->of[i]->marker), kin);
   }
+}
+
+/* What a search needs beyond that. */
+static void relate(scene *c)
+{
   for (int i = 0; i < 2; i++) set_relative(&c->in[i], &c->frame[i], &c->frame[1 - i]);
 }
 
@@ -103,20 +108,21 @@ static int has_crossings(const scene *c)
   return c->solid[0]->n_edges > 0 && c->solid[1]->n_edges > 0;
 }
 
-/* 1: balls around both are less than `far` apart. */
+/* 1: balls around both are less than `far` apart. Most pairs end here. */
 static int is_near(const scene *c, double far)
 {
-  for (int i = 0; i < 2; i++)
-    if (c->solid[i]->is_plane) {
-      double x[3];
-      ga__relative_apply(x, &c->in[1 - i], c->solid[1 - i]->centre);
-      return x[2] < c->solid[1 - i]->reach + far;
-    }
-  double x[3], d = 0;
-  ga__relative_apply(x, &c->in[0], c->solid[0]->centre);
-  for (int i = 0; i < 3; i++) d += (x[i] - c->solid[1]->centre[i]) * (x[i] - c->solid[1]->centre[i]);
+  double centre[2][3], d[3];
+  for (int i = 0; i < 2; i++) {
+    ga__mat3_mul_vec(centre[i], c->frame[i].A, c->solid[i]->centre);
+    for (int j = 0; j < 3; j++) centre[i][j] += c->frame[i].p[j];
+  }
+  for (int j = 0; j < 3; j++) d[j] = centre[0][j] - centre[1][j];
+  for (int i = 0; i < 2; i++) {
+    const double *A = c->frame[i].A, above = (i ? 1 : -1) * (A[2] * d[0] + A[5] * d[1] + A[8] * d[2]);
+    if (c->solid[i]->is_plane) return above < c->solid[1 - i]->reach + far;
+  }
   const double reach = c->solid[0]->reach + c->solid[1]->reach + far;
-  return d < reach * reach;
+  return ga__vec3_dot(d, d) < reach * reach;
 }
 
 /* Goes over the places whose cores are less than `most` apart. */
@@ -354,6 +360,7 @@ typedef struct result {
   ga__dual stored;        /* [J] */
   double power;           /* [W] of all forces */
   double at_node[2][3];
+  int near; /* 0: they are far apart, and nothing else is set */
 } result;
 
 /* What one place does. */
@@ -526,10 +533,11 @@ static int fail_deep(const ga__eval *e, const ga__element *el, const scene *c, c
   return 1;
 }
 
-/* 1: they may touch. */
-static int may_touch(const scene *c)
+/* 1: they may touch; then the scene is complete. */
+static int may_touch(scene *c)
 {
   if (!is_near(c, 0)) return 0;
+  relate(c);
   return !has_crossings(c) || ga__solids_meet(c->solid[0], c->solid[1], &c->in[1]);
 }
 
@@ -549,8 +557,9 @@ static int eval_collision(result *out, const ga__eval *e, const ga__element *el,
   press p;
   push f;
   set_scene(&c, e->b, e->kin, el->data, n);
+  out->near = may_touch(&c);
+  if (!out->near) return 0;
   clear_result(out, &c, e->kin);
-  if (!may_touch(&c)) return 0;
   search s = search_in(&c, c.radii);
   while (next_place(&c, &s, &at)) {
     if (!(l && l->only_looks) && is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
@@ -674,7 +683,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   const collision *u = el->data;
   result r;
   const int status = eval_collision(&r, e, el, 0, NULL);
-  if (status) return status;
+  if (status || !r.near) return status;
   for (int which = 0; which < 2; which++) {
     const ga__node *node = node_at(e->b, u->node[which]);
     double w[6];
@@ -736,7 +745,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
   if (!ga__wants_forces(J)) return 0;
   for (int i = 0; i < el->n_x && J->want & GA_WANT_D; i++) J->D[u->own[3 * i + i % 3]] += fading(u->def);
   const int status = eval_collision(&r, e, el, u->n, &(listener){e, el, NULL, J, NULL, 0});
-  if (status) return status;
+  if (status || !r.near) return status;
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
       double Q[36], D[36];
@@ -758,7 +767,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   result r;
   const int status = eval_collision(&r, e, el, ALL, &(listener){.e = e, .el = el, .only_looks = 1});
   double rate = 0;
-  if (status) return status;
+  if (status || !r.near) return status;
   for (int which = 0; which < 2; which++)
     for (int i = 0; i < 6 && u->node[which]; i++)
       rate += r.stored.d[POSE + 6 * which + i] * e->kin[u->node[which]].w[i];
@@ -796,6 +805,7 @@ static void place_dual(ga__dual *out, const ga__eval *e, const ga__element *el, 
   place at;
   press p;
   set_scene(&c, e->b, e->kin, el->data, n);
+  relate(&c);
   *out = ga__dual_const(n, 0);
   if (!find_nearest(&c, &at)) return;
   press_at(&p, &c, &at);
@@ -807,8 +817,10 @@ static int signal_dual(ga__dual *out, result *r, const ga__eval *e, const ga__el
 {
   const int status = eval_collision(r, e, el, n, &(listener){e, el, NULL, NULL, by_state, 1});
   if (status) return status;
-  if (i == GAP || (i >= X && !(r->normal.v > 0)))
+  if (i == GAP || (i >= X && !(r->near && r->normal.v > 0)))
     place_dual(out, e, el, i, n);
+  else if (!r->near)
+    *out = ga__dual_const(n, 0);
   else if (i == NORMAL)
     *out = r->normal;
   else if (i == TANGENTIAL)
@@ -843,13 +855,12 @@ static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, i
 /* Forces by the memory of corners. */
 static double by_memory(const result *r, int i, const double by[3])
 {
-  const double size = sqrt(r->tangential[0].v * r->tangential[0].v + r->tangential[1].v * r->tangential[1].v +
-                           r->tangential[2].v * r->tangential[2].v);
-  double sum = 0;
+  double along = 0, size = 0;
+  if (!r->near) return 0;
   if (i >= FX && i <= FZ) return by[i - FX];
-  if (i != TANGENTIAL || !(size > 0)) return 0;
-  for (int k = 0; k < 3; k++) sum += r->tangential[k].v * by[k] / size;
-  return sum;
+  for (int k = 0; k < 3; k++)
+    along += r->tangential[k].v * by[k], size += r->tangential[k].v * r->tangential[k].v;
+  return i == TANGENTIAL && size > 0 ? along / sqrt(size) : 0;
 }
 
 static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
@@ -982,7 +993,9 @@ static moment moment_at(ga__workspace *w, const collision *u, const ga_instant *
   moment out = {.gap = far};
   move_to(w, u, at);
   set_scene(&c, w->b, w->kin, u, 0);
-  if (is_near(&c, far) && find_nearest(&c, &near)) {
+  const int within = is_near(&c, far);
+  if (within) relate(&c);
+  if (within && find_nearest(&c, &near)) {
     press_at(&p, &c, &near);
     velocity_at(va, &c, 0, w->kin, p.point);
     velocity_at(vb, &c, 1, w->kin, p.point);
@@ -1016,8 +1029,9 @@ static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, 
   const double h = piece->t[1] - piece->t[0];
   moment end[2];
   double speed = 0, depth = 0;
-  for (int i = 0; i < 2; i++) speed = fmax(speed, FASTER * moment_at(w, u, &piece->end[i], 0).speed);
-  for (int i = 0; i < 2; i++) end[i] = moment_at(w, u, &piece->end[i], speed * h);
+  for (int i = 0; i < 2; i++) end[i] = moment_at(w, u, &piece->end[i], 0);
+  for (int i = 0; i < 2; i++) speed = fmax(speed, FASTER * end[i].speed);
+  for (int i = 0; i < 2 && h > 0; i++) end[i] = moment_at(w, u, &piece->end[i], speed * h);
   const double least = least_gap(end, speed, h);
   if (least >= 0) return 0;
   for (int i = 0; i < 2; i++) depth = fmax(depth, -moment_at(w, u, &step->end[i], 0).gap);
