@@ -530,7 +530,8 @@ typedef struct ga_collider_def { /* start from ga_collider_defaults() */
  * If one is pressed so deep into the other that it might leave it on the other side, the step fails.
  * Signals: "gap" [m] between the surfaces, < 0 where they press; "normal" [N], the sum of normal forces;
  * "tangential" [N], the size of the friction; "fx", "fy", "fz" [N] the force on a, ground axes; "x", "y", "z"
- * [m] the point of contact, the mean by normal forces; apart, the middle between the nearest points. */
+ * [m] the point of contact, the mean by normal forces; apart, the middle between the nearest points, or the
+ * mean of several that are nearly as near. */
 typedef struct ga_collision_def { /* start from ga_collision_defaults() */
   const char *name;
   const char *a, *b;  /* colliders */
@@ -576,13 +577,14 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
   X(pdx1, 0)                                                                                                 \
   X(pdx2, 0)                                                                                                 \
   X(pdx3, 0)                                                                                                 \
-  X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0)         \
-      X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0)     \
-          X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) \
-              X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0)        \
-                  X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0)    \
-                      X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)           \
-                          X(lmuy, 1) X(lkx, 1) X(lky, 1)
+  X(pex1, 0)                                                                                                 \
+  X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0) X(pvx1, 0)         \
+      X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0) X(pdy1, 0)     \
+          X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) X(pky3, 0) \
+              X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0) X(rby1, 0)        \
+                  X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0) X(rvy1, 0)    \
+                      X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1) X(lmuy, 1) X(lkx, 1) \
+                          X(lky, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;

@@ -798,7 +798,31 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
   out->probe.owner = part;
 }
 
-/* The point of contact, and the gap; apart, the point is that between the nearest places. */
+#define ABOUT                                                                                                \
+  0.01 /* [-] of the reach: places so much farther apart than the nearest one count half or less */
+
+/* Apart, the mean point of the nearest places, so that it does not jump between equal ones: weights (1 +
+ * u²)^−2, u = (d − d_nearest)/ε. */
+static ga__dual point_between(const scene *c, const press *nearest, int i)
+{
+  const double about = ABOUT * fmin(c->solid[0]->reach, c->solid[1]->reach);
+  ga__dual sum = ga__dual_const(c->n, 0), weights = sum;
+  search s = search_in(c, c->radii - nearest->depth.v + 4 * about);
+  place at;
+  press p;
+  while (next_place(c, &s, &at)) {
+    press_at(&p, c, &at);
+    const ga__dual off = ga__dual_sub(&nearest->depth, &p.depth);
+    const double u = off.v / about, v = 1 / (1 + u * u);
+    const ga__dual by = ga__dual_chain(&off, v * v, -4 * u * v * v * v / about),
+                   w = ga__dual_mul(&by, &p.weight), share = ga__dual_mul(&w, &p.point[i]);
+    sum = ga__dual_add(&sum, &share);
+    weights = ga__dual_add(&weights, &w);
+  }
+  return weights.v > 0 ? ga__dual_div(&sum, &weights) : nearest->point[i];
+}
+
+/* The gap, and the point of contact of solids that are apart. */
 static void place_dual(ga__dual *out, const ga__eval *e, const ga__element *el, int i, int n)
 {
   scene c;
@@ -809,7 +833,7 @@ static void place_dual(ga__dual *out, const ga__eval *e, const ga__element *el, 
   *out = ga__dual_const(n, 0);
   if (!find_nearest(&c, &at)) return;
   press_at(&p, &c, &at);
-  *out = i == GAP ? ga__dual_linear(&p.depth, -1, 0) : p.point[i - X];
+  *out = i == GAP ? ga__dual_linear(&p.depth, -1, 0) : point_between(&c, &p, i - X);
 }
 
 static int signal_dual(ga__dual *out, result *r, const ga__eval *e, const ga__element *el, int i, int n,
