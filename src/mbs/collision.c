@@ -19,10 +19,9 @@
  * Everything is computed with derivatives by poses and twists (dual.h); which features are the nearest is
  * found with plain numbers before (near.c). */
 #include "mbs/channel.h"
-#include "mbs/collider.h"
-#include "mbs/dual.h"
 #include "mbs/hidden.h"
 #include "mbs/law_impl.h"
+#include "mbs/press.h"
 
 #include "expr/side.h"
 #include "lie/mat3.h"
@@ -31,7 +30,6 @@
 
 /* Variables: poses of the nodes of a and b, their twists, the memory of one corner. */
 enum { POSE = 0, TWIST = 12, STATE = 24, ALL = 24, WITH_MEMORY = 27 };
-#define DEEP 0.8 /* [-] of the way to the middle of the other: beyond, it would be pushed out behind it */
 
 typedef struct collision {
   const ga_collision_def *def;
@@ -42,313 +40,6 @@ typedef struct collision {
   int *port, *row,
       *own; /* [2 n_x] nodes by states, states by nodes; [3 n_x] states by those of their corner */
 } collision;
-
-/* ---- Where ---- */
-
-typedef struct scene {
-  const collision *u;
-  const ga__solid *solid[2];
-  int n; /* derivatives */
-  ga__frame frame[2];
-  ga__relative in[2]; /* a in the frame of b, b in that of a */
-  double radii;       /* [m] sum of both */
-} scene;
-
-/* A place where solids press, or would if they were nearer. */
-typedef struct place {
-  int which, corner;   /* of a (0) or b (1); corner −1: a crossing */
-  ga__feature feature; /* of the other */
-  ga__crossing crossing;
-  double distance; /* [m] of the cores */
-} place;
-
-static void set_relative(ga__relative *g, const ga__frame *from, const ga__frame *to)
-{
-  double At[9], d[3];
-  ga__mat3_transpose(At, to->A);
-  ga__mat3_mul(g->R, At, from->A);
-  for (int i = 0; i < 3; i++) d[i] = from->p[i] - to->p[i];
-  ga__mat3_mul_vec(g->p, At, d);
-}
-
-static void set_scene(scene *c, const ga__mbs_model *b, const ga__kin *kin, const collision *u, int n)
-{
-  c->u = u;
-  c->n = n;
-  c->radii = 0;
-  for (int i = 0; i < 2; i++) {
-    c->solid[i] = &u->of[i]->solid;
-    c->radii += c->solid[i]->radius;
-    ga__frame_at(&c->frame[i], GA__AT(b->marker, ga__marker, u->of[i]->marker), kin);
-  }
-}
-
-/* What a search needs beyond that. */
-static void relate(scene *c)
-{
-  for (int i = 0; i < 2; i++) set_relative(&c->in[i], &c->frame[i], &c->frame[1 - i]);
-}
-
-static int is_ball(const ga__solid *s)
-{
-  return s->n_corners == 1;
-}
-
-/* 1: corners of a (0) or b (1) are compared with the other. The centre of a ball is compared, not what is
- * around it. */
-static int sends_corners(const scene *c, int which)
-{
-  const ga__solid *own = c->solid[which], *other = c->solid[1 - which];
-  if (is_ball(own)) return !is_ball(other) || which == 0;
-  return !own->is_plane && !is_ball(other);
-}
-
-static int has_crossings(const scene *c)
-{
-  return c->solid[0]->n_edges > 0 && c->solid[1]->n_edges > 0;
-}
-
-/* 1: balls around both are less than `far` apart. Most pairs end here. */
-static int is_near(const scene *c, double far)
-{
-  double centre[2][3], d[3];
-  for (int i = 0; i < 2; i++) {
-    ga__mat3_mul_vec(centre[i], c->frame[i].A, c->solid[i]->centre);
-    for (int j = 0; j < 3; j++) centre[i][j] += c->frame[i].p[j];
-  }
-  for (int j = 0; j < 3; j++) d[j] = centre[0][j] - centre[1][j];
-  for (int i = 0; i < 2; i++) {
-    const double *A = c->frame[i].A, above = (i ? 1 : -1) * (A[2] * d[0] + A[5] * d[1] + A[8] * d[2]);
-    if (c->solid[i]->is_plane) return above < c->solid[1 - i]->reach + far;
-  }
-  const double reach = c->solid[0]->reach + c->solid[1]->reach + far;
-  return ga__vec3_dot(d, d) < reach * reach;
-}
-
-/* Goes over the places whose cores are less than `most` apart. */
-typedef struct search {
-  double most, deepest;
-  int which, corner; /* next */
-  long crossing;
-} search;
-
-static search search_in(const scene *c, double most)
-{
-  search s = {.most = most};
-  if (has_crossings(c)) s.deepest = ga__least_overlap(c->solid[0], c->solid[1], &c->in[0], &c->in[1]);
-  return s;
-}
-
-static int next_place(const scene *c, search *s, place *out)
-{
-  for (; s->which < 2; s->which++, s->corner = 0) {
-    const ga__solid *own = c->solid[s->which];
-    while (sends_corners(c, s->which) && s->corner < own->n_corners) {
-      double x[3];
-      const int k = s->corner++;
-      ga__relative_apply(x, &c->in[s->which], own->point + 3 * k);
-      if (!ga__solid_nearest(c->solid[1 - s->which], x, s->most, &out->feature)) continue;
-      out->which = s->which, out->corner = k;
-      out->distance = out->feature.distance;
-      return 1;
-    }
-  }
-  if (!has_crossings(c) || !ga__solid_crossing(c->solid[0], c->solid[1], &c->in[1], s->most, s->deepest,
-                                               &s->crossing, &out->crossing))
-    return 0;
-  out->which = 0, out->corner = -1;
-  out->distance = out->crossing.apart;
-  return 1;
-}
-
-/* 1: at a place one is nearly through the other. */
-static int is_deep(const scene *c, const place *at)
-{
-  const ga__solid *other = c->solid[1 - at->which];
-  if (at->corner < 0) return !c->solid[0]->n_faces && !other->n_faces && at->distance < (1 - DEEP) * c->radii;
-  return other->n_faces ? -at->distance > DEEP * other->half : at->distance < (1 - DEEP) * c->radii;
-}
-
-/* ---- Geometry with derivatives ---- */
-
-typedef struct press {
-  ga__dual normal[3]; /* from b to a */
-  ga__dual point[3];
-  ga__dual depth, weight;
-} press;
-
-static int pose_of(const scene *c, int which)
-{
-  return c->u->node[which] ? POSE + 6 * which : -1;
-}
-
-/* A point, and a vector, of a solid. */
-static void point_of(ga__dual out[3], const scene *c, int which, const double x[3])
-{
-  const ga__frame *f = &c->frame[which];
-  const int pose = pose_of(c, which);
-  double r[3], arm[3];
-  ga__mat3_mul_vec(r, f->A, x);
-  for (int i = 0; i < 3; i++) arm[i] = f->r[i] + r[i];
-  ga__dual_turning(out, c->n, pose < 0 ? -1 : pose + 3, arm);
-  for (int i = 0; i < 3; i++) {
-    out[i].v = f->p[i] + r[i];
-    if (pose >= 0 && c->n > 0) out[i].d[pose + i] = 1;
-  }
-}
-
-static void vector_of(ga__dual out[3], const scene *c, int which, const double x[3])
-{
-  const int pose = pose_of(c, which);
-  double r[3];
-  ga__mat3_mul_vec(r, c->frame[which].A, x);
-  ga__dual_turning(out, c->n, pose < 0 ? -1 : pose + 3, r);
-}
-
-static void corner_of(ga__dual out[3], const scene *c, int which, int k)
-{
-  point_of(out, c, which, c->solid[which]->point + 3 * k);
-}
-
-static void edge_of(ga__dual from[3], ga__dual u[3], const scene *c, int which, int k)
-{
-  const ga__solid *s = c->solid[which];
-  const double *a = s->point + 3 * s->edge[k].v[0], *b = s->point + 3 * s->edge[k].v[1];
-  const double along[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-  point_of(from, c, which, a);
-  vector_of(u, c, which, along);
-}
-
-static ga__dual root(const ga__dual *a)
-{
-  const double r = sqrt(a->v);
-  return ga__dual_chain(a, r, 0.5 / r);
-}
-
-/* Distance, direction and nearest point of a feature, from it to the point P of the other solid. */
-static ga__dual measure_feature(const scene *c, int which, const ga__feature *f, const ga__dual P[3],
-                                ga__dual e[3], ga__dual Q[3])
-{
-  ga__dual r[3], d;
-  if (f->kind == GA__FACE) {
-    const ga__solid_face *face = &c->solid[which]->face[f->index];
-    ga__dual on[3];
-    vector_of(e, c, which, face->n);
-    corner_of(on, c, which, face->v[0]);
-    ga__dual_minus(r, P, on);
-    d = ga__dual_dot(e, r);
-    const ga__dual back = ga__dual_linear(&d, -1, 0);
-    ga__dual_along(Q, P, &back, e);
-    return d;
-  }
-  if (f->kind == GA__CORNER) {
-    corner_of(Q, c, which, f->index);
-  } else {
-    ga__dual from[3], u[3];
-    edge_of(from, u, c, which, f->index);
-    ga__dual_minus(r, P, from);
-    const ga__dual ru = ga__dual_dot(r, u), uu = ga__dual_dot(u, u), s = ga__dual_div(&ru, &uu);
-    ga__dual_along(Q, from, &s, u);
-  }
-  ga__dual_minus(r, P, Q);
-  const ga__dual rr = ga__dual_dot(r, r);
-  d = root(&rr);
-  for (int i = 0; i < 3; i++) e[i] = ga__dual_div(&r[i], &d);
-  return d;
-}
-
-/* The point in the middle between surfaces: Q with radius of one, P with that of the other, e from Q to P. */
-static void set_point(press *out, const ga__dual P[3], double radius_P, const ga__dual Q[3], double radius_Q,
-                      const ga__dual e[3])
-{
-  for (int i = 0; i < 3; i++) {
-    const ga__dual sum = ga__dual_chain2(&P[i], &Q[i], 0.5 * (P[i].v + Q[i].v), 0.5, 0.5);
-    out->point[i] = ga__dual_chain2(&sum, &e[i], sum.v + 0.5 * (radius_Q - radius_P) * e[i].v, 1,
-                                    0.5 * (radius_Q - radius_P));
-  }
-}
-
-static void press_corner(press *out, const scene *c, const place *at)
-{
-  const int other = 1 - at->which;
-  ga__dual P[3], e[3], Q[3];
-  corner_of(P, c, at->which, at->corner);
-  const ga__dual d = measure_feature(c, other, &at->feature, P, e, Q);
-  out->depth = ga__dual_linear(&d, -1, c->radii);
-  out->weight = ga__dual_const(c->n, 1);
-  set_point(out, P, c->solid[at->which]->radius, Q, c->solid[other]->radius, e);
-  for (int i = 0; i < 3; i++) out->normal[i] = ga__dual_linear(&e[i], at->which == 0 ? 1 : -1, 0);
-}
-
-/* weight *= fade of x from a to b */
-static void fade(press *out, const ga__dual *x, double a, double b)
-{
-  double slope;
-  const double value = ga__fade(x->v, a, b, &slope);
-  const ga__dual f = ga__dual_chain(x, value, slope);
-  out->weight = ga__dual_mul(&out->weight, &f);
-}
-
-static void fade_ends(press *out, const ga__dual *s)
-{
-  const ga__dual rest = ga__dual_linear(s, -1, 1);
-  fade(out, s, 0, GA__FADE_END);
-  fade(out, &rest, 0, GA__FADE_END);
-}
-
-/* Beyond the faces at an edge: n in the direction that the edge faces, times sign. */
-static void fade_normal(press *out, const scene *c, int which, int k, double sign)
-{
-  static const double range[2] = {GA__FADE_NORMAL};
-  const ga__solid_edge *e = &c->solid[which]->edge[k];
-  for (int i = 0; i < 2 && e->between_faces; i++) {
-    ga__dual inward[3];
-    vector_of(inward, c, which, e->inward[i]);
-    const ga__dual beyond = ga__dual_dot(out->normal, inward), signed_ = ga__dual_linear(&beyond, sign, 0);
-    fade(out, &signed_, range[1], range[0]);
-  }
-}
-
-/* Points where the lines through two edges are nearest: A + s u, B + t w, with n = u × w. */
-static void press_crossing(press *out, const scene *c, const place *at)
-{
-  static const double parallel[2] = {GA__FADE_PARALLEL};
-  const ga__crossing *x = &at->crossing;
-  ga__dual A[3], u[3], B[3], w[3], r[3], n[3], P[3], Q[3];
-  edge_of(A, u, c, 0, x->edge[0]);
-  edge_of(B, w, c, 1, x->edge[1]);
-  ga__dual_minus(r, B, A);
-  ga__dual_cross(n, u, w);
-  const ga__dual uu = ga__dual_dot(u, u), ww = ga__dual_dot(w, w), uw = ga__dual_dot(u, w),
-                 nn = ga__dual_dot(n, n), ru = ga__dual_dot(r, u), rw = ga__dual_dot(r, w);
-  const ga__dual p = ga__dual_mul(&ru, &ww), q = ga__dual_mul(&rw, &uw), p2 = ga__dual_mul(&ru, &uw),
-                 q2 = ga__dual_mul(&rw, &uu), top = ga__dual_sub(&p, &q), top2 = ga__dual_sub(&p2, &q2);
-  const ga__dual s = ga__dual_div(&top, &nn), t = ga__dual_div(&top2, &nn), length = root(&nn);
-  ga__dual_along(P, A, &s, u);
-  ga__dual_along(Q, B, &t, w);
-  for (int i = 0; i < 3; i++) {
-    const ga__dual e = ga__dual_div(&n[i], &length);
-    out->normal[i] = ga__dual_linear(&e, x->sign, 0);
-  }
-  const ga__dual apart = ga__dual_dot(out->normal, r);
-  out->depth = ga__dual_linear(&apart, 1, c->radii);
-  out->weight = ga__dual_const(c->n, 1);
-  set_point(out, P, c->solid[0]->radius, Q, c->solid[1]->radius, out->normal);
-  fade_ends(out, &s);
-  fade_ends(out, &t);
-  const ga__dual sizes = ga__dual_mul(&uu, &ww), size = root(&sizes), sine = ga__dual_div(&length, &size);
-  fade(out, &sine, parallel[0], parallel[1]);
-  fade_normal(out, c, 0, x->edge[0], -1);
-  fade_normal(out, c, 1, x->edge[1], 1);
-}
-
-static void press_at(press *out, const scene *c, const place *at)
-{
-  if (at->corner < 0)
-    press_crossing(out, c, at);
-  else
-    press_corner(out, c, at);
-}
 
 /* ---- Forces ---- */
 
@@ -381,9 +72,10 @@ typedef struct listener {
 } listener;
 
 /* Velocity of a point that moves with a node. */
-static void velocity_at(ga__dual out[3], const scene *c, int which, const ga__kin *kin, const ga__dual P[3])
+static void velocity_at(ga__dual out[3], const ga__scene *c, int which, const ga__kin *kin,
+                        const ga__dual P[3])
 {
-  const int node = c->u->node[which], pose = pose_of(c, which), twist = node ? TWIST + 6 * which : -1;
+  const int node = c->node[which], pose = ga__scene_pose(c, which), twist = node ? TWIST + 6 * which : -1;
   ga__dual arm[3], omega[3], turn[3];
   for (int i = 0; i < 3; i++) {
     const ga__dual x = ga__dual_variable(c->n, pose < 0 ? -1 : pose + i, kin[node].x[i]);
@@ -396,7 +88,7 @@ static void velocity_at(ga__dual out[3], const scene *c, int which, const ga__ki
 }
 
 /* N, and what is stored. */
-static ga__dual normal_force(const ga_collision_def *d, const press *p, const ga__dual *rate,
+static ga__dual normal_force(const ga_collision_def *d, const ga__press *p, const ga__dual *rate,
                              ga__dual *stored)
 {
   const double root_k = d->stiffness * pow(p->depth.v, d->exponent - 1), elastic = root_k * p->depth.v;
@@ -421,21 +113,22 @@ static void add_friction(ga__dual t[3], const ga_collision_def *d, const ga__dua
 {
   ga__dual vv = ga__dual_dot(vt, vt);
   vv = ga__dual_linear(&vv, 1, d->speed * d->speed);
-  const ga__dual speed = root(&vv), level = ga__dual_linear(N, -d->mu, 0), by = ga__dual_div(&level, &speed);
+  const ga__dual speed = ga__dual_root(&vv), level = ga__dual_linear(N, -d->mu, 0),
+                 by = ga__dual_div(&level, &speed);
   ga__dual_along(t, t, &by, vt);
 }
 
 /* The memory of a corner: z in the axes of b, with its derivatives. */
-static void memory_of(ga__dual out[3], const scene *c, const double z[3])
+static void memory_of(ga__dual out[3], const ga__scene *c, const double z[3])
 {
-  vector_of(out, c, 1, z);
+  ga__scene_vector(out, c, 1, z);
   for (int k = 0; k < 9 && c->n == WITH_MEMORY; k++) out[k / 3].d[STATE + k % 3] = c->frame[1].A[k];
 }
 
-static void add_friction_with_memory(push *out, const scene *c, const ga__dual *N, const ga__dual n[3],
-                                     const ga__dual vt[3], const double z[3])
+static void add_friction_with_memory(push *out, const ga_collision_def *d, const ga__scene *c,
+                                     const ga__dual *N, const ga__dual n[3], const ga__dual vt[3],
+                                     const double z[3])
 {
-  const ga_collision_def *d = c->u->def;
   const double s = d->speed;
   ga__dual zeta[3], along[3], change[3];
   memory_of(zeta, c, z);
@@ -454,15 +147,15 @@ static void add_friction_with_memory(push *out, const scene *c, const ga__dual *
     double axis[3] = {0, 0, 0};
     ga__dual turned[3];
     axis[i] = 1 / d->stick;
-    vector_of(turned, c, 1, axis);
+    ga__scene_vector(turned, c, 1, axis);
     out->rate[i] = ga__dual_dot(turned, change);
   }
 }
 
-static void set_wrench(push *out, const scene *c, const result *r, const ga__dual P[3])
+static void set_wrench(push *out, const ga__scene *c, const result *r, const ga__dual P[3])
 {
   for (int which = 0; which < 2; which++) {
-    const int pose = pose_of(c, which);
+    const int pose = ga__scene_pose(c, which);
     ga__dual arm[3];
     for (int i = 0; i < 3; i++) {
       const ga__dual x = ga__dual_variable(c->n, pose < 0 ? -1 : pose + i, r->at_node[which][i]);
@@ -474,9 +167,9 @@ static void set_wrench(push *out, const scene *c, const result *r, const ga__dua
 }
 
 /* z: memory of a corner, NULL: none. */
-static void push_at(push *out, const scene *c, const ga__kin *kin, const press *p, const double *z)
+static void push_at(push *out, const ga_collision_def *d, const ga__scene *c, const ga__kin *kin,
+                    const ga__press *p, const double *z)
 {
-  const ga_collision_def *d = c->u->def;
   ga__dual va[3], vb[3], v[3], vt[3];
   velocity_at(va, c, 0, kin, p->point);
   velocity_at(vb, c, 1, kin, p->point);
@@ -486,7 +179,7 @@ static void push_at(push *out, const scene *c, const ga__kin *kin, const press *
   ga__dual_along(vt, v, &rate, p->normal);
   for (int i = 0; i < 3; i++) out->tangential[i] = ga__dual_const(c->n, 0);
   if (d->mu > 0 && z)
-    add_friction_with_memory(out, c, &out->N, p->normal, vt, z);
+    add_friction_with_memory(out, d, c, &out->N, p->normal, vt, z);
   else if (d->mu > 0)
     add_friction(out->tangential, d, &out->N, vt);
   ga__dual_along(out->F, out->tangential, &out->N, p->normal);
@@ -508,20 +201,20 @@ static void add_push(result *out, const push *p, const ga__dual point[3])
   out->power += p->power;
 }
 
-static void clear_result(result *out, const scene *c, const ga__kin *kin)
+static void clear_result(result *out, const ga__scene *c, const ga__kin *kin)
 {
   const ga__dual zero = ga__dual_const(c->n, 0);
   out->normal = out->stored = zero;
   out->power = 0;
   for (int i = 0; i < 3; i++) out->F[i] = out->moment[i] = out->tangential[i] = zero;
   for (int which = 0; which < 2; which++) {
-    memcpy(out->at_node[which], kin[c->u->node[which]].x, sizeof out->at_node[which]);
+    memcpy(out->at_node[which], kin[c->node[which]].x, sizeof out->at_node[which]);
     for (int i = 0; i < 6; i++) out->six[which][i] = zero;
   }
 }
 
 /* Says that one is nearly through the other, and asks for a smaller step. */
-static int fail_deep(const ga__eval *e, const ga__element *el, const scene *c, const place *at)
+static int fail_deep(const ga__eval *e, const ga__element *el, const ga__scene *c, const ga__place *at)
 {
   const collision *u = el->data;
   if (!e->work) return 1;
@@ -533,56 +226,37 @@ static int fail_deep(const ga__eval *e, const ga__element *el, const scene *c, c
   return 1;
 }
 
-/* 1: they may touch; then the scene is complete. */
-static int may_touch(scene *c)
-{
-  if (!is_near(c, 0)) return 0;
-  relate(c);
-  return !has_crossings(c) || ga__solids_meet(c->solid[0], c->solid[1], &c->in[1]);
-}
-
 /* Number of the first state of a corner among those of the element; −1: it has none. */
-static int memory_at(const scene *c, const place *at)
+static int memory_at(const collision *u, const ga__scene *c, const ga__place *at)
 {
-  if (!c->u->own || at->corner < 0) return -1;
-  return 3 * (at->corner + (at->which && sends_corners(c, 0) ? c->solid[0]->n_corners : 0));
+  if (!u->own || at->corner < 0) return -1;
+  return 3 * (at->corner + (at->which && ga__sends_corners(c, 0) ? c->solid[0]->n_corners : 0));
 }
 
 static void tell(const listener *l, const collision *u, const push *p, int first);
 
 static int eval_collision(result *out, const ga__eval *e, const ga__element *el, int n, const listener *l)
 {
-  scene c;
-  place at;
-  press p;
+  const collision *u = el->data;
+  ga__scene c;
+  ga__place at;
+  ga__press p;
   push f;
-  set_scene(&c, e->b, e->kin, el->data, n);
-  out->near = may_touch(&c);
+  ga__scene_set(&c, e->b, e->kin, u->of, n);
+  out->near = ga__scene_may_touch(&c);
   if (!out->near) return 0;
   clear_result(out, &c, e->kin);
-  search s = search_in(&c, c.radii);
-  while (next_place(&c, &s, &at)) {
-    if (!(l && l->only_looks) && is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
-    const int first = memory_at(&c, &at);
-    press_at(&p, &c, &at);
-    push_at(&f, &c, e->kin, &p, first >= 0 && e->p->x ? e->p->x + el->x + first : NULL);
+  ga__search s = ga__search_in(&c, c.radii);
+  while (ga__next_place(&c, &s, &at)) {
+    if (!(l && l->only_looks) && ga__place_is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
+    const int first = memory_at(u, &c, &at);
+    ga__press_at(&p, &c, &at);
+    push_at(&f, u->def, &c, e->kin, &p, first >= 0 && e->p->x ? e->p->x + el->x + first : NULL);
     set_wrench(&f, &c, out, p.point);
     add_push(out, &f, p.point);
-    if (l && first >= 0) tell(l, c.u, &f, first);
+    if (l && first >= 0) tell(l, u, &f, first);
   }
   return 0;
-}
-
-/* The place where cores are nearest to each other; returns 0: there is none. */
-static int find_nearest(const scene *c, place *out)
-{
-  search s = search_in(c, INFINITY);
-  place at;
-  int found = 0;
-  out->distance = INFINITY;
-  while (next_place(c, &s, &at))
-    if (at.distance < out->distance) *out = at, found = 1;
-  return found;
 }
 
 /* ---- Building ---- */
@@ -626,7 +300,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   const ga_collision_def *d = m->part[part].def;
   const char *const field[2] = {"a", "b"}, *const name[2] = {d->a, d->b};
   collision own = {.def = d, .n = ALL};
-  scene c = {.u = &own};
+  ga__scene c = {.n = 0};
   int corners = 0;
   for (int i = 0; i < 2; i++) {
     const ga_status status = ga__resolve_collider(m, b, &m->part[part], field[i], name[i], &own.of[i]);
@@ -637,7 +311,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   const ga_status status = check_pair(m, part, &own);
   if (status) return status;
   for (int i = 0; i < 2 && d->stick > 0 && d->mu > 0; i++)
-    if (sends_corners(&c, i)) corners += c.solid[i]->n_corners;
+    if (ga__sends_corners(&c, i)) corners += c.solid[i]->n_corners;
   const ga__element *el = ga__element_add(m, b, part, &ga__collision_type, 3 * corners, 0);
   if (!el) return GA_ERR_MEMORY;
   collision *u = el->data;
@@ -803,15 +477,15 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
 
 /* Apart, the mean point of the nearest places, so that it does not jump between equal ones: weights (1 +
  * u²)^−2, u = (d − d_nearest)/ε. */
-static ga__dual point_between(const scene *c, const press *nearest, int i)
+static ga__dual point_between(const ga__scene *c, const ga__press *nearest, int i)
 {
   const double about = ABOUT * fmin(c->solid[0]->reach, c->solid[1]->reach);
   ga__dual sum = ga__dual_const(c->n, 0), weights = sum;
-  search s = search_in(c, c->radii - nearest->depth.v + 4 * about);
-  place at;
-  press p;
-  while (next_place(c, &s, &at)) {
-    press_at(&p, c, &at);
+  ga__search s = ga__search_in(c, c->radii - nearest->depth.v + 4 * about);
+  ga__place at;
+  ga__press p;
+  while (ga__next_place(c, &s, &at)) {
+    ga__press_at(&p, c, &at);
     const ga__dual off = ga__dual_sub(&nearest->depth, &p.depth);
     const double u = off.v / about, v = 1 / (1 + u * u);
     const ga__dual by = ga__dual_chain(&off, v * v, -4 * u * v * v * v / about),
@@ -825,14 +499,14 @@ static ga__dual point_between(const scene *c, const press *nearest, int i)
 /* The gap, and the point of contact of solids that are apart. */
 static void place_dual(ga__dual *out, const ga__eval *e, const ga__element *el, int i, int n)
 {
-  scene c;
-  place at;
-  press p;
-  set_scene(&c, e->b, e->kin, el->data, n);
-  relate(&c);
+  ga__scene c;
+  ga__place at;
+  ga__press p;
+  ga__scene_set(&c, e->b, e->kin, ((const collision *)el->data)->of, n);
+  ga__scene_relate(&c);
   *out = ga__dual_const(n, 0);
-  if (!find_nearest(&c, &at)) return;
-  press_at(&p, &c, &at);
+  if (!ga__nearest_place(&c, &at)) return;
+  ga__press_at(&p, &c, &at);
   *out = i == GAP ? ga__dual_linear(&p.depth, -1, 0) : point_between(&c, &p, i - X);
 }
 
@@ -924,7 +598,7 @@ static int has_edges(const ga__mbs_model *b, const ga__element *el)
   return 1;
 }
 
-static unsigned feature_number(const scene *c, const place *at)
+static unsigned feature_number(const ga__scene *c, const ga__place *at)
 {
   const ga__feature *f = &at->feature;
   if (at->corner < 0) return 0;
@@ -935,16 +609,16 @@ static unsigned feature_number(const scene *c, const place *at)
 static int side(const ga__eval *e, const ga__element *el, unsigned *number)
 {
   const collision *u = el->data;
-  scene c;
-  place at;
-  set_scene(&c, e->b, e->kin, u, 0);
-  if (!may_touch(&c)) return 0;
-  search s = search_in(&c, c.radii);
-  while (next_place(&c, &s, &at)) {
+  ga__scene c;
+  ga__place at;
+  ga__scene_set(&c, e->b, e->kin, u->of, 0);
+  if (!ga__scene_may_touch(&c)) return 0;
+  ga__search s = ga__search_in(&c, c.radii);
+  while (ga__next_place(&c, &s, &at)) {
     ga__dual va[3], vb[3];
-    press p;
+    ga__press p;
     double away = 0;
-    press_at(&p, &c, &at);
+    ga__press_at(&p, &c, &at);
     velocity_at(va, &c, 0, e->kin, p.point);
     velocity_at(vb, &c, 1, e->kin, p.point);
     for (int i = 0; i < 3; i++) away += p.normal[i].v * (va[i].v - vb[i].v);
@@ -965,7 +639,7 @@ static int may_hide(const ga__element *el)
 }
 
 typedef struct moment {
-  double gap, rate; /* of the nearest place */
+  double gap, rate; /* of the nearest ga__place */
   double speed;     /* [m/s] no place comes nearer faster */
   double normal[3]; /* 0: they are far apart */
 } moment;
@@ -989,16 +663,16 @@ static void move_to(ga__workspace *w, const collision *u, const ga_instant *at)
 
 /* Relative velocity at the centre c of the smaller solid, and what rotations add within its reach and the
  * gap. */
-static void set_speed(moment *m, const ga__workspace *w, const scene *c)
+static void set_speed(moment *m, const ga__workspace *w, const ga__scene *c)
 {
   const int small = c->solid[0]->reach <= c->solid[1]->reach ? 0 : 1;
   const ga__solid *s = c->solid[small];
   double centre[3], v[3] = {0, 0, 0}, spin = 0;
   ga__mat3_mul_vec(centre, c->frame[small].A, s->centre);
   for (int i = 0; i < 2; i++) {
-    const ga__kin *k = &w->kin[c->u->node[i]];
+    const ga__kin *k = &w->kin[c->node[i]];
     double arm[3], turn[3];
-    if (!c->u->node[i]) continue;
+    if (!c->node[i]) continue;
     for (int j = 0; j < 3; j++) arm[j] = centre[j] + c->frame[small].p[j] - k->x[j];
     ga__vec3_cross(turn, k->w + 3, arm);
     for (int j = 0; j < 3; j++) v[j] += (i ? -1 : 1) * (k->w[j] + turn[j]);
@@ -1010,17 +684,17 @@ static void set_speed(moment *m, const ga__workspace *w, const scene *c)
 /* far: [m] gaps beyond it need not be known. */
 static moment moment_at(ga__workspace *w, const collision *u, const ga_instant *at, double far)
 {
-  scene c;
-  place near;
-  press p;
+  ga__scene c;
+  ga__place near;
+  ga__press p;
   ga__dual va[3], vb[3];
   moment out = {.gap = far};
   move_to(w, u, at);
-  set_scene(&c, w->b, w->kin, u, 0);
-  const int within = is_near(&c, far);
-  if (within) relate(&c);
-  if (within && find_nearest(&c, &near)) {
-    press_at(&p, &c, &near);
+  ga__scene_set(&c, w->b, w->kin, u->of, 0);
+  const int within = ga__scene_is_near(&c, far);
+  if (within) ga__scene_relate(&c);
+  if (within && ga__nearest_place(&c, &near)) {
+    ga__press_at(&p, &c, &near);
     velocity_at(va, &c, 0, w->kin, p.point);
     velocity_at(vb, &c, 1, w->kin, p.point);
     out.gap = near.distance - c.radii;
@@ -1034,7 +708,7 @@ static moment moment_at(ga__workspace *w, const collision *u, const ga_instant *
 }
 
 #define FASTER 1.5 /* [-] than at the ends of a piece, within it */
-#define ALIKE 0.9  /* [-] cosine of the angle between normals up to which they are those of one place */
+#define ALIKE 0.9  /* [-] cosine of the angle between normals up to which they are those of one ga__place */
 #define DEEPER 1.25
 
 /* The least gap within a piece of length h: of a cubic, which stays within its Bézier points, where the same

@@ -64,9 +64,9 @@ typedef struct ga__crossing {
 } ga__crossing;
 /* How much a crossing of edges counts: nothing at their ends, where corners do, nor where edges are parallel,
  * nor where the common normal is not between the normals of the faces. */
-#define GA__FADE_END 0.1           /* [-] of the edge, at each end */
-#define GA__FADE_PARALLEL 0.1, 0.3 /* [-] sine of the angle between the edges, from none to all */
-#define GA__FADE_NORMAL 0.03, 0.1  /* [-] sine of the angle beyond the faces, from all to none */
+#define GA__FADE_END 0.02             /* [-] of the edge, at each end */
+#define GA__FADE_PARALLEL 0.005, 0.02 /* [-] sine of the angle between the edges, from none to all */
+#define GA__FADE_NORMAL 0.03, 0.1     /* [-] sine of the angle beyond the faces, from all to none */
 /* From 0 at a to 1 at b, with slope. */
 static inline double ga__fade(double x, double a, double b, double *slope)
 {
