@@ -539,6 +539,39 @@ static void edges_of_boxes_cross(void **state)
   shop_close(&s);
 }
 
+/* A capsule lies across a box, whose edges it crosses in two places: half of the weight on each. A box lies
+ * on another one, turned by 45°, with corners of neither above the other: an eighth on each of eight
+ * crossings. */
+static void crossings_carry(void **state)
+{
+  const double k = 1e5, g = 9.81, m = 2;
+  (void)state;
+  for (int boxes = 0; boxes < 2; boxes++) {
+    const double depth = m * g / (boxes ? 8 : 2) / k, high = boxes ? 0.75 : 0.6;
+    shop s = shop_open(GA_FORM_SPACE, -g);
+    add_body(&s, "load", m, 0.1, (double[3]){0, 0, high - depth}, (double[3]){0, 0, 0});
+    shop_turned(&s, "turned", "load", 0, 0, 0, boxes ? 2 : 1,
+                boxes ? 0.7853981633974483 : 1.5707963267948966);
+    add_box(&s, "block", "ground", 0.5, 0.5, 1, 5e-3);
+    if (boxes) {
+      add_box(&s, "bar", "turned", 0.5, 0.5, 0.5, 5e-3);
+    } else {
+      ga_collider_def d = collider_of(GA_COLLIDER_CAPSULE, "bar", "turned");
+      d.radius = 0.1, d.length = 1.2;
+      SHOP_ADD(&s, collider, &d);
+    }
+    ga_collision_def hit = collision_of("bar", "block");
+    hit.stiffness = k, hit.exponent = 1, hit.dissipation = 5, hit.mu = 0.5, hit.speed = 1e-3;
+    SHOP_ADD(&s, collision, &hit);
+    const ga_state *at = run_steps(&s, 1e-3, 300, NULL);
+    assert_near(shop_signal(&s, at, "hit.gap"), -depth, 1e-3 * depth, "depth");
+    assert_near(shop_signal(&s, at, "hit.normal"), m * g, 1e-4, "weight");
+    assert_near(shop_signal(&s, at, "load.z"), high - depth, 1e-3 * depth, "height");
+    assert_near(shop_signal(&s, at, "hit.x"), 0, 1e-6, "point of contact");
+    shop_close(&s);
+  }
+}
+
 /* ---- Order, bits ---- */
 
 /* A ball slides and rolls on the rounded edge of a box that moves itself, always in contact. */
@@ -861,6 +894,7 @@ int main(void)
       cmocka_unit_test(box_slides_down_a_slope),
       cmocka_unit_test(capsules_cross),
       cmocka_unit_test(edges_of_boxes_cross),
+      cmocka_unit_test(crossings_carry),
       cmocka_unit_test(motion_is_of_order_two),
       cmocka_unit_test(motion_goes_on_with_the_same_bits),
       cmocka_unit_test(nearest_features),
