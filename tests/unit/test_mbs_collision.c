@@ -263,7 +263,7 @@ static double velocity_of(const shop *s, int ball)
 static void ball_on_ball(void **state)
 {
   (void)state;
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k < 6; k += rig_brief() ? 3 : 1) {
     const line l = {2, 0.05, 0.2, k % 2 ? 1e6 : 1e4, k % 2 ? 1.5 : 1, k / 2 * 0.2};
     double z[4] = {0, 0.11, 1, 0};
     shop s = shop_open((ga_form)(k / 2), 0);
@@ -286,7 +286,7 @@ static void ball_on_ball(void **state)
 static void cradle(void **state)
 {
   (void)state;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 4; k += rig_brief() ? 3 : 1) {
     const line l = {5, 0.05, 0.2, k % 2 ? 1e8 : 1e5, k % 2 ? 1.5 : 1, 0};
     const double gap = k / 2 ? 0.001 : 0;
     double z[10] = {0}, energy = 0, momentum = 0;
@@ -318,7 +318,7 @@ static void from_sliding_to_rolling(void **state)
   const double depth = m * g / k, arm = R - 0.5 * depth, share = m * arm * arm / J,
                rolling = v0 * share / (1 + share);
   (void)state;
-  for (int k6 = 0; k6 < 6; k6++) {
+  for (int k6 = 0; k6 < 6; k6 += rig_brief() ? 4 : 1) {
     const int slides = k6 % 2 == 0;
     shop s = shop_open((ga_form)(k6 / 2), -g);
     add_body(&s, "ball", m, J, (double[3]){-2, 0.1, R - depth}, (double[3]){v0, 0, 0});
@@ -435,7 +435,7 @@ static void box_rests_on_a_slope(void **state)
 {
   const double slope = 0.3, mu = 0.5, g = 9.81;
   (void)state;
-  for (int form = 0; form < 3; form++) {
+  for (int form = 0; form < 3; form += rig_brief() ? 3 : 1) {
     shop s = box_on_slope((ga_form)form, slope, mu, 0);
     const ga_state *at = run_steps(&s, 1e-3, 2000, NULL);
     const double creep = 1e-3 * tan(slope) / sqrt(mu * mu - tan(slope) * tan(slope));
@@ -451,7 +451,7 @@ static void box_sticks_to_a_slope(void **state)
 {
   const double slope = 0.3, mu = 0.5, g = 9.81, stick = 1e-4;
   (void)state;
-  for (int form = 0; form < 3; form++) {
+  for (int form = 0; form < 3; form += rig_brief() ? 3 : 1) {
     shop s = box_on_slope((ga_form)form, slope, mu, stick);
     const double before = shop_signal(&s, run_steps(&s, 2e-4, 5000, NULL), "crate.x");
     const ga_state *at = run_steps(&s, 2e-4, 5000, NULL);
@@ -485,7 +485,7 @@ static void box_slides_down_a_slope(void **state)
 static void capsules_cross(void **state)
 {
   (void)state;
-  for (int form = 0; form < 3; form++) {
+  for (int form = 0; form < 3; form += rig_brief() ? 3 : 1) {
     const double k = 1e5, c = 0.3, m = 1.5, h = 1e-6;
     double z = 0.25, v = 0;
     shop s = shop_open((ga_form)form, -9.81);
@@ -596,7 +596,7 @@ static shop rolling_pair(ga_form form)
 static void motion_is_of_order_two(void **state)
 {
   (void)state;
-  for (int form = 0; form < 3; form++) {
+  for (int form = 0; form < 3; form += rig_brief() ? 3 : 1) {
     double q[4][24], error[3] = {0, 0, 0};
     for (int level = 0; level < 4; level++) {
       const int n = level == 3 ? 1600 : 100 << level;
