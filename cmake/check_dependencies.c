@@ -5,6 +5,7 @@
 #include <amd.h>
 #include <arpack.h>
 #include <btf.h>
+#include <ccd/ccd.h>
 #include <colamd.h>
 #include <hdf5.h>
 #include <klu.h>
@@ -83,6 +84,32 @@ static void check_orders(void)
          "colamd", "the order of a 2x2 matrix is wrong");
 }
 
+/* Balls of radius 1 about 0 and about a point at distance 1.9 or 2.1. */
+static void ball_support(const void *ball, const ccd_vec3_t *dir, ccd_vec3_t *out)
+{
+  ccdVec3Copy(out, dir);
+  ccdVec3Normalize(out);
+  out->v[0] += *(const double *)ball;
+}
+
+static void ball_centre(const void *ball, ccd_vec3_t *out)
+{
+  ccdVec3Set(out, *(const double *)ball, 0, 0);
+}
+
+static void check_ccd(void)
+{
+  const double at[3] = {0, 1.9, 2.1};
+  ccd_t ccd;
+  CCD_INIT(&ccd);
+  ccd.support1 = ccd.support2 = ball_support;
+  ccd.center1 = ccd.center2 = ball_centre;
+  ccd.max_iterations = 100;
+  expect(sizeof(ccd_real_t) == sizeof(double) && ccdMPRIntersect(&at[0], &at[1], &ccd) &&
+             !ccdMPRIntersect(&at[0], &at[2], &ccd),
+         "ccd", "whether two balls meet is wrong; is it of single precision?");
+}
+
 int main(void)
 {
   int version[3];
@@ -94,6 +121,7 @@ int main(void)
   check_orders();
   check_lapacke();
   check_arpack();
+  check_ccd();
   expect(H5get_libversion(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR &&
              minor == H5_VERS_MINOR && release == H5_VERS_RELEASE,
          "hdf5", "its header is of another version");

@@ -126,6 +126,7 @@ galpha_dependency(lapacke PACKAGE liblapacke-dev HEADER lapacke.h FOLDERS lapack
                   MODULES lapacke CONFIG LAPACKE lapacke)
 galpha_dependency(arpack PACKAGE libarpack2-dev HEADER arpack.h FOLDERS arpack arpack-ng LIBRARIES arpack MODULES arpack
                   CONFIG arpackng ARPACK::ARPACK arpack)
+galpha_dependency(ccd PACKAGE libccd-dev HEADER ccd/ccd.h LIBRARIES ccd MODULES ccd CONFIG ccd ccd)
 galpha_dependency(yaml PACKAGE libyaml-dev HEADER yaml.h LIBRARIES yaml MODULES yaml-0.1 CONFIG yaml yaml)
 galpha_dependency(zlib PACKAGE zlib1g-dev HEADER zlib.h LIBRARIES z zlib MODULES zlib)
 # Serial HDF5 before parallel ones, whose header and library have names of their own on some systems.

@@ -32,6 +32,8 @@ typedef union any_def {
   ga_contact_def contact;
   ga_road_def road;
   ga_tyre_def tyre;
+  ga_collider_def collider;
+  ga_collision_def collision;
   ga_stop_def stop;
   ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
@@ -227,6 +229,18 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->force.frame = "arm";
     for (int i = 0; i < 3; i++) def->force.force[i].expression = def->force.torque[i].expression = "cos(t)";
     break;
+  case GA__PART_COLLIDER:
+    def->collider = ga_collider_defaults();
+    def->collider.kind = GA_COLLIDER_BOX;
+    def->collider.frame = "arm";
+    def->collider.size[0] = def->collider.size[1] = def->collider.size[2] = 0.1;
+    break;
+  case GA__PART_COLLISION:
+    def->collision = ga_collision_defaults();
+    def->collision.a = "collider";
+    def->collision.b = "floor";
+    def->collision.stiffness = 1e4;
+    break;
   case GA__PART_CONTACT:
     def->contact = ga_contact_defaults();
     def->contact.plane = "ground";
@@ -329,6 +343,10 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_bushing(m, &def->bushing);
   case GA__PART_FORCE:
     return ga_machine_add_force(m, &def->force);
+  case GA__PART_COLLIDER:
+    return ga_machine_add_collider(m, &def->collider);
+  case GA__PART_COLLISION:
+    return ga_machine_add_collision(m, &def->collision);
   case GA__PART_CONTACT:
     return ga_machine_add_contact(m, &def->contact);
   case GA__PART_STOP:

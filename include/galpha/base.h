@@ -205,6 +205,15 @@ GA_API const char *ga_version(void);
   X(GA_REASON_ROAD_USES_SIGNALS, "a road depends on signals")                                                \
   X(GA_REASON_ROAD_IS_FLEXIBLE, "a road is on a part that deforms")                                          \
   X(GA_REASON_FRICTION_NEGATIVE, "the friction of a road is negative")                                       \
+  X(GA_REASON_SURFACE_EMPTY, "a surface has fewer than four triangles")                                      \
+  X(GA_REASON_SURFACE_INDEX, "a triangle of a surface has a point that is not there")                        \
+  X(GA_REASON_SURFACE_SLIVER, "a triangle of a surface has no area")                                         \
+  X(GA_REASON_SURFACE_OPEN, "a surface is not closed")                                                       \
+  X(GA_REASON_SURFACE_NOT_CONVEX, "a surface is not convex")                                                 \
+  X(GA_REASON_SURFACE_HOLLOW, "a surface encloses no volume")                                                \
+  X(GA_REASON_SURFACE_FILE, "a file of a surface has another content than expected")                         \
+  X(GA_REASON_TWO_PLANES, "two planes collide")                                                              \
+  X(GA_REASON_COLLIDERS_TOO_DEEP, "one collider is nearly through the other")                                \
   X(GA_REASON_NOT_OF_MOTION, "a constraint uses what positions and velocities do not determine")             \
   X(GA_REASON_HOLDS_NOTHING, "a constraint uses no signal that could change")                                \
   X(GA_REASON_OTHER_CONSTRAINT, "a constraint is not of the type that is given")                             \

@@ -507,6 +507,64 @@ GA_API ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def
 GA_API ga_status ga_machine_add_stop(ga_machine *m, const ga_stop_def *def);
 GA_API ga_status ga_machine_add_rigid_stop(ga_machine *m, const ga_rigid_stop_def *def);
 
+/* ---- Colliders and collisions -------------------------------------------------------------------------- */
+
+typedef enum ga_collider_kind {
+  GA_COLLIDER_SPHERE = 0, /* about the frame's origin */
+  GA_COLLIDER_CAPSULE,    /* a cylinder along z with half spheres at its ends, its middle at the origin */
+  GA_COLLIDER_BOX,        /* its middle at the origin; with a radius its edges are round */
+  GA_COLLIDER_MESH,       /* a closed convex surface of triangles; with a radius it is thicker by that */
+  GA_COLLIDER_PLANE       /* everything below z = 0 */
+} ga_collider_kind;
+
+/* The solid that a frame carries, for collisions. It has no mass: bodies have. */
+typedef struct ga_collider_def { /* start from ga_collider_defaults() */
+  const char *name;
+  ga_collider_kind kind;
+  const char *frame;        /* default "ground" */
+  double radius;            /* [m] sphere, capsule: > 0; box, mesh: >= 0, of rounded edges; default 0 */
+  double length;            /* [m] capsule: > 0, between the centres of its half spheres */
+  double size[3];           /* [m] box: > 0 along x, y, z, and more than two radii */
+  const double *points;     /* mesh: [n_points × point_size] [m] corners of triangles, in the frame's axes */
+  int n_points, point_size; /* >= 4, 3 */
+  const double *triangles;  /* mesh: [n_triangles × triangle_size] numbers of three points, from 0 on */
+  int n_triangles, triangle_size; /* >= 4, 3 */
+  double scale;                   /* mesh: > 0, default 1: factor of all points */
+} ga_collider_def;
+
+/* Contact of two colliders on different bodies. Where they press with depth δ, the normal force is stiffness
+ * δ^exponent (1 + dissipation δ'), never negative, and friction mu · normal · v/√(v² + speed²) acts against
+ * sliding; both at a point in the middle between the surfaces. Friction holds a body at rest on a slope only
+ * but for a speed below `speed`: v = speed tan α/√(mu² − tan² α) on a slope of angle α. With a length `stick`
+ * it holds without a speed: each corner has a memory of how far it was moved, and yields like a spring up to
+ * mu · normal after about that length (three states for each corner of a and b that may touch; not where
+ * edges cross).
+ *
+ * Balls press at one point. Others press with every corner that is within reach of the other, the ends of a
+ * capsule being its corners, and where edges cross: a box on a plane with up to eight forces. The stiffness
+ * is that of each. Corners of a and corners of b both count.
+ *
+ * If one is pressed so deep into the other that it might leave it on the other side, the step fails.
+ * Signals: "gap" [m] between the surfaces, < 0 where they press; "normal" [N], the sum of normal forces;
+ * "tangential" [N], the size of the friction; "fx", "fy", "fz" [N] the force on a, ground axes; "x", "y", "z"
+ * [m] the point of contact, the mean by normal forces; apart, the middle between the nearest points, or the
+ * mean of several that are nearly as near. */
+typedef struct ga_collision_def { /* start from ga_collision_defaults() */
+  const char *name;
+  const char *a, *b;  /* colliders */
+  double stiffness;   /* [N/m^exponent] > 0, no default */
+  double exponent;    /* >= 1; default 1.5; with 1 the force is continuous, its slope is not */
+  double dissipation; /* [s/m] >= 0 */
+  double mu;          /* [-] >= 0; 0 (default): no friction */
+  double speed;       /* [m/s] > 0 where mu > 0, no default */
+  double stick;       /* [m] >= 0; 0 (default): friction has no memory */
+} ga_collision_def;
+
+GA_API ga_collider_def ga_collider_defaults(void);
+GA_API ga_collision_def ga_collision_defaults(void);
+GA_API ga_status ga_machine_add_collider(ga_machine *m, const ga_collider_def *def);
+GA_API ga_status ga_machine_add_collision(ga_machine *m, const ga_collision_def *def);
+
 /* ---- Roads and tyres ----------------------------------------------------------------------------------- */
 
 /* A surface z = height(t, x, y) over the xy plane of a frame, which may be on a body that moves: the table of
@@ -970,6 +1028,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   friction             force (positive: makes the coordinate grow)
  *   dry friction         the same; sticks, 1 while it holds, else 0
  *   contacts             normal (positive: pushes)
+ *   collisions           gap normal tangential fx fy fz x y z: see ga_collision_def
  *   rolling              normal (positive: pushes), px py pz, where it touches, fx fy fz on the body, ground
  *                        axes, tangential, the size of that along the plane. Knife edges: fx fy fz, and
  *                        tangential, positive along y

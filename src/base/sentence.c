@@ -314,6 +314,32 @@ static const ga__sentence SENTENCES[] = {
          "the ground",
          NULL},
     [GA_REASON_FRICTION_NEGATIVE] = {"{field} is {0} at x = {1}, y = {2}; it must not be negative", NULL},
+    [GA_REASON_SURFACE_EMPTY] = {"the mesh has {0} triangles and {1} points; a closed one has at least 4 of "
+                                 "each",
+                                 NULL},
+    [GA_REASON_SURFACE_INDEX] = {"triangle {0} has point {1}; points are numbered from 0 to {2}", NULL},
+    [GA_REASON_SURFACE_SLIVER] = {"triangle {0} has an area of {1}, and so no normal; leave it out, and join "
+                                  "its points",
+                                  NULL},
+    [GA_REASON_SURFACE_OPEN] =
+        {"the mesh is not closed: the edge between points {0} and {1} does not belong to "
+         "two triangles that are on the same side as seen from outside",
+         NULL},
+    [GA_REASON_SURFACE_NOT_CONVEX] =
+        {"the mesh is not convex: {detail} (at points {0} and {1}); give several "
+         "convex meshes, each a collider of the same frame",
+         NULL},
+    [GA_REASON_SURFACE_HOLLOW] = {"the mesh encloses a volume of {0} only, with a size of {1}", NULL},
+    [GA_REASON_SURFACE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_TWO_PLANES] =
+        {"'{name}' and '{other}' are both planes; at least one has to be a solid of finite "
+         "size",
+         NULL},
+    [GA_REASON_COLLIDERS_TOO_DEEP] =
+        {"'{name}' and '{other}' are pressed {0} into each other, nearly to the "
+         "middle: from there they would be pushed apart on the wrong side. Increase "
+         "the stiffness, correct the initial positions, or make them thicker",
+         NULL},
     [GA_REASON_NOT_OF_MOTION] =
         {"'{name}' is {other}; a constraint can only hold what positions, velocities and t determine", NULL},
     [GA_REASON_HOLDS_NOTHING] = {"'{name}' holds nothing: {detail}",

@@ -97,6 +97,13 @@ static inline ga__dual ga__dual_hypot(const ga__dual *a, const ga__dual *b)
   return ga__dual_chain2(a, b, h, h > 0 ? a->v / h : 0, h > 0 ? b->v / h : 0);
 }
 
+/* √a, a > 0 */
+static inline ga__dual ga__dual_root(const ga__dual *a)
+{
+  const double r = sqrt(a->v);
+  return ga__dual_chain(a, r, 0.5 / r);
+}
+
 /* ---- Vectors ---- */
 
 /* A vector that turns with a node: its changes are φ × a, φ the three variables from `first` on (-1: none).

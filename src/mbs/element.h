@@ -351,12 +351,13 @@ extern const ga__element_type ga__law_element; /* law.c: springs, actuators, fri
 extern const ga__element_type ga__dry_friction_type; /* dry_friction.c */
 extern const ga__element_type ga__rigid_stop_type;   /* rigid_stop.c */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
-extern const ga__element_type ga__road_type, ga__tyre_type;     /* road.c, tyre.c */
-extern const ga__element_type ga__constraint_type;              /* expression.c */
-extern const ga__element_type ga__block_type, ga__outputs_type; /* blocks.c */
-extern const ga__element_type ga__sensor_type, ga__guess_type;  /* signal.c */
-extern const ga__element_type ga__named_signal_type;            /* named_signal.c */
-extern const ga__element_type ga__event_type;                   /* event.c */
+extern const ga__element_type ga__road_type, ga__tyre_type;          /* road.c, tyre.c */
+extern const ga__element_type ga__collider_type, ga__collision_type; /* collider.c, collision.c */
+extern const ga__element_type ga__constraint_type;                   /* expression.c */
+extern const ga__element_type ga__block_type, ga__outputs_type;      /* blocks.c */
+extern const ga__element_type ga__sensor_type, ga__guess_type;       /* signal.c */
+extern const ga__element_type ga__named_signal_type;                 /* named_signal.c */
+extern const ga__element_type ga__event_type;                        /* event.c */
 
 /* Signals of the frames of rigid bodies and mass points: their numbers, and each. (node.c) */
 int ga__n_point_signals(const ga__mbs_model *b, int part);

@@ -36,6 +36,8 @@ typedef enum ga__part_kind {
   GA__PART_RIGID_STOP,
   GA__PART_ROAD,
   GA__PART_TYRE,
+  GA__PART_COLLIDER,
+  GA__PART_COLLISION,
   GA__PART_SENSOR,
   GA__PART_SIGNAL,
   GA__PART_GUESS,

@@ -97,6 +97,14 @@ static const char *const tyre_axis_names[] = {"y", "z"};
 static const char *const tyre_axis_about[] = {"y, with x forward and z upwards",
                                               "z, as of the hinge of the wheel"};
 
+static const char *const collider_names[] = {"sphere", "capsule", "box", "mesh", "plane"};
+static const char *const collider_about[] = {
+    "about the frame's origin",
+    "a cylinder along z with half spheres at its ends, its middle at the frame's origin",
+    "its middle at the frame's origin; with a radius its edges are round",
+    "a closed convex surface of triangles, by points or from a file; with a radius it is thicker by that",
+    "everything below z = 0 of the frame"};
+
 static const char *const slider_names[] = {"free", "tangent"};
 static const char *const slider_about[] = {"the frame turns freely",
                                            "the frame's x axis stays along the axis of the beam or cable"};
@@ -647,6 +655,64 @@ static const ga__field tyre_fields[] = {
 #undef SLIP_LAWS
 #undef DEF
 
+#define DEF ga_collider_def
+#define MESH_FIELD(member, rows_, columns_, unit_, words)                                                    \
+  {                                                                                                          \
+    ONE(member), .rule = GA__RULE_MATRIX, .unit = unit_, .rows = GA__AT_INT(DEF, rows_),                     \
+                 .columns = GA__AT_INT(DEF, columns_), .only = BIT(GA_COLLIDER_MESH), .about = words         \
+  }
+static const ga__field collider_fields[] = {
+    NAME,
+    {ONE(kind), .rule = GA__RULE_CHOICE, .note = "ga_collider_kind", NAMES_OF(collider_names),
+     .choices_about = collider_about, .about = "the solid"},
+    FRAME_FIELD(frame, "frame that carries it"),
+    {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .only =
+         BIT(GA_COLLIDER_SPHERE) | BIT(GA_COLLIDER_CAPSULE) | BIT(GA_COLLIDER_BOX) | BIT(GA_COLLIDER_MESH),
+     .about = "sphere and capsule: > 0; box and mesh: of rounded edges"},
+    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1,
+     .only = BIT(GA_COLLIDER_CAPSULE), .about = "between the centres of the half spheres, > 0"},
+    {MANY(size, 3), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1, .only = BIT(GA_COLLIDER_BOX),
+     .about = "along x, y, z, > 0, and more than two radii"},
+    MESH_FIELD(points, n_points, point_size, "m", "points [x, y, z] of the triangles, in the frame's axes"),
+    MESH_FIELD(
+        triangles, n_triangles, triangle_size, "1",
+        "numbers of the three points of each, from 0 on, all in the same direction as seen from outside"),
+    {ONE(scale), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .only = BIT(GA_COLLIDER_MESH),
+     .about = "factor of all points, > 0; 0.001 for a file in millimetres"},
+};
+#undef MESH_FIELD
+#undef DEF
+
+#define DEF ga_collision_def
+#define COLLIDER_FIELD(member)                                                                               \
+  {                                                                                                          \
+    ONE(member), .rule = GA__RULE_TEXT_NEEDED, .refers = GA__REFERS_PART, .note = "a collider",              \
+                 .about = "a collider"                                                                       \
+  }
+static const ga__field collision_fields[] = {
+    NAME,
+    COLLIDER_FIELD(a),
+    COLLIDER_FIELD(b),
+    {ONE(exponent), .rule = GA__RULE_NUMBER, .unit = "1",
+     .about = "exponent of the force law, >= 1; at 1 the force is continuous, but not its derivative"},
+    {ONE(stiffness), .rule = GA__RULE_POSITIVE, .unit = "N/m^exponent",
+     .about = "> 0; the normal force is stiffness δ^exponent (1 + dissipation δ') at each point of contact, "
+              "and never pulls"},
+    {ONE(dissipation), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s/m",
+     .about = "dissipation of the normal force: factor of δ' (stiffness shows the formula)"},
+    {ONE(mu), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "coefficient of friction"},
+    {ONE(speed), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m/s",
+     .about = "speed of the friction force mu · normal · v/√(v² + speed²), > 0 if mu > 0; what rests on a "
+              "slope creeps at less than that"},
+    {ONE(stick), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about =
+         "length of sliding after which friction is fully there; > 0: what rests on a slope does not creep, "
+         "by three states for each corner; 0: no memory"},
+};
+#undef COLLIDER_FIELD
+#undef DEF
+
 #define DEF ga_stop_def
 static const ga__field stop_fields[] = {
     NAME,
@@ -1177,6 +1243,50 @@ static ga_status check_contact(const part_checked *c, const void *def)
   return check_two(c, "plane", d->plane, "point", d->point);
 }
 
+static ga_status check_surface(const part_checked *c, const ga_collider_def *d)
+{
+  if (!(d->scale > 0)) return refuse_number(c, "scale", d->scale, NULL, "> 0");
+  const struct {
+    const char *field;
+    const double *at;
+    int columns;
+    const char *expected;
+  } list[] = {
+      {"points", d->points, d->point_size, "rows [x, y, z] of the points of a mesh, or in models a file"},
+      {"triangles", d->triangles, d->triangle_size, "rows of the numbers of three points"}};
+  for (size_t i = 0; i < 2; i++) {
+    if (!list[i].at)
+      return refuse(c, GA_REASON_FIELD_MISSING,
+                    (ga__facts){.field = list[i].field, .detail = "missing", .expected = list[i].expected});
+    if (list[i].columns != 3)
+      return refuse_number(c, list[i].field, list[i].columns, NULL, "rows of 3 numbers");
+  }
+  return GA_OK;
+}
+
+static ga_status check_collider(const part_checked *c, const void *def)
+{
+  const ga_collider_def *d = def;
+  if ((d->kind == GA_COLLIDER_SPHERE || d->kind == GA_COLLIDER_CAPSULE) && !(d->radius > 0))
+    return refuse_number(c, "radius", d->radius, "m", "> 0");
+  if (d->kind == GA_COLLIDER_CAPSULE && !(d->length > 0))
+    return refuse_number(c, "length", d->length, "m", "> 0; without length it is a sphere");
+  for (int i = 0; i < 3 && d->kind == GA_COLLIDER_BOX; i++)
+    if (!(d->size[i] > 2 * d->radius))
+      return refuse_number(c, "size", d->size[i], "m", "> 0, and more than two radii, along each axis");
+  return d->kind == GA_COLLIDER_MESH ? check_surface(c, d) : GA_OK;
+}
+
+static ga_status check_collision(const part_checked *c, const void *def)
+{
+  const ga_collision_def *d = def;
+  if (!(d->exponent >= 1))
+    return refuse_number(c, "exponent", d->exponent, NULL, ">= 1 (1.5 between spheres)");
+  if (d->mu > 0 && !(d->speed > 0))
+    return refuse_number(c, "speed", d->speed, "m/s", "> 0 with friction (mu > 0)");
+  return check_two(c, "a", d->a, "b", d->b);
+}
+
 /* What a law needs to be > 0. */
 static ga_status check_tyre(const part_checked *c, const void *def)
 {
@@ -1419,6 +1529,16 @@ ga_road_def ga_road_defaults(void)
   return (ga_road_def){.frame = "ground"};
 }
 
+ga_collider_def ga_collider_defaults(void)
+{
+  return (ga_collider_def){.frame = "ground", .scale = 1};
+}
+
+ga_collision_def ga_collision_defaults(void)
+{
+  return (ga_collision_def){.exponent = 1.5};
+}
+
 ga_tyre_def ga_tyre_defaults(void)
 {
 #define MAGIC_DEFAULT(member, value) .member = (value),
@@ -1502,6 +1622,8 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_DRY_FRICTION] = check_dry_friction,
     [GA__PART_RIGID_STOP] = check_rigid_stop,
     [GA__PART_TYRE] = check_tyre,
+    [GA__PART_COLLIDER] = check_collider,
+    [GA__PART_COLLISION] = check_collision,
     [GA__PART_EVENT] = check_event,
 };
 
@@ -1537,6 +1659,8 @@ KIND(line_load)
 KIND(contact)
 KIND(road)
 KIND(tyre)
+KIND(collider)
+KIND(collision)
 KIND(stop)
 KIND(rigid_stop)
 KIND(sensor)
@@ -1697,6 +1821,16 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                        .element = &ga__tyre_type,
                        .section = "tyres",
                        .about = "a tyre on a wheel against a road: load, slip, camber"},
+    [GA__PART_COLLIDER] = {.text = "collider",
+                           KIND(collider),
+                           .element = &ga__collider_type,
+                           .section = "colliders",
+                           .about = "a solid that a frame carries, for collisions; it has no mass"},
+    [GA__PART_COLLISION] = {.text = "collision",
+                            KIND(collision),
+                            .element = &ga__collision_type,
+                            .section = "collisions",
+                            .about = "contact of two colliders: normal force, friction"},
     [GA__PART_STOP] = {.text = "stop",
                        KIND(stop),
                        .element = &ga__law_element,

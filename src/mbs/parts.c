@@ -548,6 +548,16 @@ ga_status ga_machine_add_force(ga_machine *m, const ga_force_def *def)
   return add_part(m, GA__PART_FORCE, def);
 }
 
+ga_status ga_machine_add_collider(ga_machine *m, const ga_collider_def *def)
+{
+  return add_part(m, GA__PART_COLLIDER, def);
+}
+
+ga_status ga_machine_add_collision(ga_machine *m, const ga_collision_def *def)
+{
+  return add_part(m, GA__PART_COLLISION, def);
+}
+
 ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def)
 {
   return add_part(m, GA__PART_CONTACT, def);

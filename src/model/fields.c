@@ -106,12 +106,13 @@ const char *ga__field_note(const ga__field *field)
              : "";
 }
 
-/* "N/m^exponent" with the exponent that was read before, if it is a valid unit; else a plain number. */
+/* "N/m^exponent" with the exponent, which is the field before it, if it is a valid unit; else a plain number.
+ */
 static const char *unit_of(const ga__field *f, const ga__owner *owner, const void *base)
 {
   if (owner->other && f->unit_other) return f->unit_other;
   if (!f->unit || strcmp(f->unit, "N/m^exponent") != 0) return f->unit;
-  const double exponent = ((const ga_contact_def *)base)->exponent;
+  const double exponent = *(const double *)(const void *)((const char *)base + f[-1].offset);
   return exponent == 1 ? "N/m" : exponent == 2 ? "N/m^2" : exponent == 3 ? "N/m^3" : "1";
 }
 

@@ -117,6 +117,7 @@ static const char on_signals[] =
     "| drives, gears, racks | `force` on the first coordinate |\n"
     "| springs, actuators | `length` or `coordinate`, `rate`, `force` |\n"
     "| frictions | `force`; dry ones also `sticks`, 1 while they hold |\n"
+    "| collisions | `gap`, `normal`, `tangential`, `fx fy fz` on a, `x y z` of the contact, ground axes |\n"
     "| contacts | `normal` |\n"
     "| rollings | `normal`; `px py pz`, where it touches; `fx fy fz` on the body; `tangential`; knife "
     "edges: forces only |\n"

@@ -1,6 +1,7 @@
 /* Parts of a machine: from maps to definitions, and warnings of suspicious values. */
 #include "model/format.h"
 #include "model/mesh.h"
+#include "model/surface_file.h"
 #include "model/tyre_file.h"
 #include "model/prescribe.h"
 #include "model/sections.h"
@@ -45,6 +46,8 @@ typedef union any_def {
   ga_contact_def contact;
   ga_road_def road;
   ga_tyre_def tyre;
+  ga_collider_def collider;
+  ga_collision_def collision;
   ga_stop_def stop;
   ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
@@ -314,7 +317,10 @@ static int has_ratio(ga__reader *reader, const ga__named *named, const ga__owner
 static const ga__extra *extra_of(ga__part_kind kind, int *n)
 {
   *n = 0;
-  return kind == GA__PART_MODAL ? ga__modal_extra(n) : kind == GA__PART_TYRE ? ga__tyre_extra(n) : NULL;
+  return kind == GA__PART_MODAL      ? ga__modal_extra(n)
+         : kind == GA__PART_TYRE     ? ga__tyre_extra(n)
+         : kind == GA__PART_COLLIDER ? ga__surface_extra(n)
+                                     : NULL;
 }
 
 /* Keys of its fields, the type, and those that are read by hand. */
@@ -341,6 +347,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   int good = which != GA__PART_TYRE || ga__read_tyre_file(reader, named->tree, &def.tyre);
   good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   finish_keys(reader, named, &owner);
+  if (which == GA__PART_COLLIDER) good &= ga__read_surface_file(reader, named->tree, &def.collider);
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
   if (which == GA__PART_MODAL) good &= (def.modal.body = ga__read_modal(reader, named)) != NULL;
   if (good && which == GA__PART_JOINT) ga__prescribe_joint(reader, named->name, &def.joint);

@@ -12,7 +12,7 @@ string(REPLACE "|" ";" OBJECTS "${OBJECTS}")
 string(REPLACE "|" ";" LIBRARIES "${LIBRARIES}")
 string(REPLACE "|" ";" INCLUDES "${INCLUDES}")
 list(POP_FRONT LIBRARIES klu_library hdf5_library lapacke_library)
-list(POP_FRONT INCLUDES klu_include hdf5_include lapacke_include arpack_include)
+list(POP_FRONT INCLUDES klu_include hdf5_include lapacke_include arpack_include ccd_include)
 file(REMOVE_RECURSE "${WORK}")
 
 # report(what detail): a line of TAP; the case failed where there is a detail.
@@ -94,11 +94,11 @@ endif()
 
 # ---- Warnings of clang, where it is installed, on everything that is not a test ----
 
-if(CLANG AND klu_include AND hdf5_include AND lapacke_include AND arpack_include)
+if(CLANG AND klu_include AND hdf5_include AND lapacke_include AND arpack_include AND ccd_include)
   string(REPLACE "|" ";" FLAGS "${FLAGS}")
   list(APPEND FLAGS -std=c11 -fsyntax-only -Werror "-I${SOURCE_DIR}/include" "-I${SOURCE_DIR}/src" "-I${SOURCE_DIR}/examples"
               -isystem "${klu_include}" -isystem "${hdf5_include}" -isystem "${lapacke_include}"
-              -isystem "${arpack_include}" -DGALPHA_HAVE_FOPENCOOKIE
+              -isystem "${arpack_include}" -isystem "${ccd_include}" -DGALPHA_HAVE_FOPENCOOKIE
               -DMX_DATA="")
   file(GLOB_RECURSE files "${SOURCE_DIR}/src/*.c" "${SOURCE_DIR}/app/*.c" "${SOURCE_DIR}/examples/*.c")
   file(WRITE "${WORK}/warns.c" "int f(double x);\nint f(double x)\n{\n  return 1 && x;\n}\n")

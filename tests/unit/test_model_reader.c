@@ -1696,9 +1696,10 @@ static void check_references(ga__tree *tree, ga__tree *definitions)
 static void schema_is_json(void **state)
 {
   static const char *const keys[] = {
-      "galpha",   "parameters", "include",     "repeat", "bodies",    "markers", "joints",    "drives",
-      "rollings", "sliders",    "constraints", "forces", "functions", "sensors", "signals",   "guesses",
-      "blocks",   "simulation", "gravity",     "form",   "roads",     "tyres",   "variables", "events"};
+      "galpha",  "parameters", "include", "repeat",      "bodies",    "markers",   "joints",
+      "drives",  "rollings",   "sliders", "constraints", "forces",    "functions", "sensors",
+      "signals", "guesses",    "blocks",  "simulation",  "gravity",   "form",      "roads",
+      "tyres",   "variables",  "events",  "colliders",   "collisions"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};

@@ -178,6 +178,8 @@ static ga_rolling_def rolling_def_;
 static ga_slider_def slider_def_;
 static ga_road_def road_def_;
 static ga_tyre_def tyre_def_;
+static ga_collider_def collider_def_;
+static ga_collision_def collision_def_;
 static ga_constraint_def constraint_def_;
 static ga_scalar_def scalar_def_;
 static ga_beam_def beam_def_;
@@ -267,6 +269,8 @@ static void set_defaults(void)
   slider_def_ = ga_slider_defaults();
   road_def_ = ga_road_defaults();
   tyre_def_ = ga_tyre_defaults();
+  collider_def_ = ga_collider_defaults();
+  collision_def_ = ga_collision_defaults();
   constraint_def_ = ga_constraint_defaults();
   scalar_def_ = ga_scalar_defaults();
   beam_def_ = ga_beam_defaults();
@@ -707,6 +711,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_slider, (P(draft), P(&slider_def_))) \
   STATUS(ga_machine_add_road, (P(draft), P(&road_def_))) \
   STATUS(ga_machine_add_tyre, (P(draft), P(&tyre_def_))) \
+  STATUS(ga_machine_add_collider, (P(draft), P(&collider_def_))) \
+  STATUS(ga_machine_add_collision, (P(draft), P(&collision_def_))) \
   STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
   STATUS(ga_machine_add_definition, (P(draft), P("knee"), P(definition))) \
@@ -914,6 +920,8 @@ static ga_control_block *new_block(void)
   X(ga_slider_defaults) \
   X(ga_road_defaults) \
   X(ga_tyre_defaults) \
+  X(ga_collider_defaults) \
+  X(ga_collision_defaults) \
   X(ga_constraint_defaults) \
   X(ga_spring_defaults) \
   X(ga_actuator_defaults) \
