@@ -303,3 +303,11 @@ case("here it is too small by {3.3}; check the units", "which no body has", mode
      ([("[1, 1, 3]", "[1, 1, 1.5]")], "", {"r.x": (0, 1e-9)}))
 case("none may be negative: check the units", "none may be negative", model("bodies: {r: {type: rigid, mass: 1, inertia: [1, 1, 1, 2, 0, 0]}}"), "",
      ([("[1, 1, 1, 2, 0, 0]", "[1, 1, 1, 0.2, 0, 0]")], "", {"r.x": (0, 1e-9)}))
+DENT = model("bodies: {b: {type: rigid, mass: 1, inertia: [1, 1, 1]}}\ncolliders:\n  solid: {type: mesh, frame: b, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, 0.1]], "
+             "triangles: [[0, 2, 4], [2, 1, 4], [1, 0, 4], [0, 1, 3], [1, 2, 3], [0, 3, 2]]}\n  floor: {type: plane, frame: down}\nmarkers: {down: {body: ground, position: [0, 0, -9]}}\n"
+             "collisions: {hit: {a: solid, b: floor, stiffness: 1e4}}")
+case("give several convex meshes, each a collider of the same frame", "the mesh is not convex", DENT, "", ([("0.25, 0.1]", "0.25, -0.1]")], "", {"b.x": (0, 1e-9)}))
+PLATE = model("gravity: [0, 0, 0]\nbodies: {ball: {type: rigid, mass: 0.01, inertia: [1e-7, 1e-7, 1e-7], position: [0, 0, 30], velocity: [0, 0, -3000]}}\n"
+              "colliders: {lead: {type: sphere, frame: ball, radius: 5 mm}, plate: {type: box, size: [1, 1, 0.005]}}\n"
+              "collisions: {hit: {a: lead, b: plate, exponent: 1, stiffness: 1e9}}", "t_end: 0.02, output: 0.01")
+case("Increase the stiffness, correct the initial positions, or make them thicker", "are pressed", PLATE, "", ([("stiffness: 1e9", "stiffness: 1e11")], "", {"ball.vz": (3000, 30)}))

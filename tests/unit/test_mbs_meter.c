@@ -566,7 +566,7 @@ static void test_saved_turns(void **state)
     mbs_ok(&r, ga_stepper_step(st, 0.1));
     mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
   }
-  assert_int_equal(ga_meter_saved_size(a), 9 + 5);
+  assert_true(ga_meter_saved_size(a) <= MOST);
   ga_meter_save(a, saved);
   mbs_ok(&r, ga_meter_load(b, saved));
   assert_near(mbs_signal(&r, b, st, "hub.angle"), 9 * 3, 1e-8, "angle");
