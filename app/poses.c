@@ -1,5 +1,6 @@
-/* Where all bodies are at each record, so that results can be drawn. Most places are signals that are recorded
- * anyway; rows are added for the others: sections of beams, points of cables, bodies that `record` leaves out.
+/* Where all bodies are at each record, so that results can be drawn. Most places are signals that are
+ * recorded anyway; rows are added for the others: sections of beams, points of cables, bodies that `record`
+ * leaves out.
  */
 #include "poses.h"
 
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_recorded(const char *wanted /* [n_signals] 1: recorded */, const ga_machine *m, const char *name)
+static int is_recorded(const char *wanted /* [n_signals] 1: recorded */, const ga_machine *m,
+                       const char *name)
 {
   const int signal = ga_machine_find_signal(m, name);
   return signal >= 0 && wanted[signal];

@@ -7,9 +7,9 @@
 /* The places of a machine that are not among the signals recorded. */
 typedef struct app_poses {
   int n;
-  int *place;   /* [n] */
-  char **name;  /* [n] "beam.x:3:pose" */
-  double *all;  /* [n_places] buffer */
+  int *place;    /* [n] */
+  char **name;   /* [n] "beam.x:3:pose" */
+  double *all;   /* [n_places] buffer */
   char *letters; /* of all names */
 } app_poses;
 

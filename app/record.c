@@ -255,10 +255,9 @@ ga_status app_record_values(app_runner *r, const ga_state *s)
 {
   ga_state at = *s;
   if (s->a && r->s.stepper) at.t = ga_stepper_state(r->s.stepper)->t; /* not between steps */
-  const ga_status status =
-      r->bars.accuracy > 0.0
-          ? app_bars_values(&r->bars, &r->s, r->meter, &at, r->index, r->values)
-          : ga_machine_signals(r->s.machine, r->meter, &at, r->n, r->index, r->values);
+  const ga_status status = r->bars.accuracy > 0.0
+                               ? app_bars_values(&r->bars, &r->s, r->meter, &at, r->index, r->values)
+                               : ga_machine_signals(r->s.machine, r->meter, &at, r->n, r->index, r->values);
   return status ? status : app_poses_values(&r->poses, r->s.machine, &at, r->values + rows_of_signals(r));
 }
 

@@ -87,8 +87,8 @@ int ga_machine_n_places(const ga_machine *m)
 
 int ga_machine_place_name(const ga_machine *m, int i, char *text, size_t size)
 {
-  static const char *const RIGID[] = {"x", "y", "z", "qw", "qx", "qy", "qz"},
-                           *const PLANAR[] = {"x", "y", "angle"};
+  static const char *const RIGID[] = {"x", "y", "z", "qw", "qx", "qy", "qz"}, *const PLANAR[] = {"x", "y",
+                                                                                                 "angle"};
   const ga__mbs_model *b = m ? m->model : NULL;
   int k = 1, n = i;
   for (; b && n >= 0 && k < b->node.n; k++) {
