@@ -23,8 +23,9 @@ export class Machine {
     });
     this.move(motion.start, false);
     this.size = this.#measure();
-    this.r = 0.016 * this.size;
     this.#listParts();
+    const bodies = motion.movers.filter((m) => m && m.number === 0 && m.mass > 0).length;
+    this.r = 0.016 * this.size * Math.min(1, Math.max(0.25, Math.sqrt(10 / (bodies || 1)))); // of pins; all else follows
     this.#bodies();
     for (const shape of this.shapes) this.#shape(shape);
     this.#chains();
@@ -182,18 +183,29 @@ export class Machine {
     if (m.mass > 0) add(this.#mesh(new T.SphereGeometry(1.25 * r, 16, 12), p.colour, more));
   }
 
-  // The box of the same mass and inertia: h_i² = 3/2 (I_j + I_k − I_i)/m are its half sides. Of planar bodies, of
-  // which one moment is known, a disc of the same one.
+  // The box of the same mass and inertia: h_i² = 3/2 (I_j + I_k − I_i)/m are its half sides; where two moments are
+  // equal, the cylinder: R² = 2 I_3/m, H² = 12 I_1/m − 3 R²; where all are, the ball: R² = 5/2 I/m. Wheels and balls have shapes of their own. Of planar
+  // bodies one moment is known, which is not a size: those with less than two pins are small blocks.
   #box(m, k, p) {
     if (!(m.mass > 0)) return;
     const thin = 0.3 * this.r, look = { transparent: true, opacity: 0.28, depthWrite: false };
     let mesh;
+    if (this.shapes.some((s) => s.on[0] === k && ["disk", "wheel", "sphere"].includes(s.kind))) return;
     if (m.planar) {
-      const radius = Math.sqrt((2 * m.inertia[2]) / m.mass);
-      if (!(radius > 0) || this.#attachments(k).length > 1) return;
-      mesh = this.#mesh(new T.CylinderGeometry(radius, radius, 2 * thin, 48).rotateX(Math.PI / 2), p.colour, look);
+      if (this.#attachments(k).length < 2) this.#own(m.part, this.#mesh(new T.BoxGeometry(5 * this.r, 3 * this.r, 2 * this.r), p.colour), this.groups[k]);
+      return;
+    }
+    const { values, axes } = principal(m.inertia), round = cylinder(values, m.mass);
+    const ball = Math.sqrt((2.5 * values[0]) / m.mass), even = Math.max(...values) - Math.min(...values) < 1e-6 * values[0];
+    if (even && ball > 1e-6 * this.size && ball < 2 * this.size) {
+      mesh = this.#mesh(new T.SphereGeometry(ball, 32, 20), p.colour, look);
+    } else if (round && round.radius < 2 * this.size && round.length < 4 * this.size && Math.max(round.radius, round.length) > 1e-6 * this.size) {
+      const radius = Math.max(round.radius, thin);
+      mesh = this.#mesh(new T.CylinderGeometry(radius, radius, Math.max(round.length, thin), 40), p.colour, look);
+      const axis = new T.Vector3().setFromMatrixColumn(axes, round.axis);
+      mesh.quaternion.setFromUnitVectors(new T.Vector3(0, 1, 0), axis);
+      mesh.add(new T.LineSegments(new T.EdgesGeometry(mesh.geometry, 30), new T.LineBasicMaterial({ color: p.colour })));
     } else {
-      const { values, axes } = principal(m.inertia);
       const half = [0, 1, 2].map((i) => Math.sqrt(Math.max(0, (1.5 * (values[(i + 1) % 3] + values[(i + 2) % 3] - values[i])) / m.mass)));
       if (!half.every(Number.isFinite) || Math.max(...half) < 1e-6 * this.size) return;
       mesh = this.#mesh(new T.BoxGeometry(...half.map((h) => 2 * Math.min(Math.max(h, thin), 2 * this.size))), p.colour, look);
@@ -464,6 +476,17 @@ export class Machine {
       geometry.boundingSphere = null;
     });
   }
+}
+
+// The cylinder with these moments, of which two are equal, and its axis; null: there is none.
+function cylinder(I, mass) {
+  for (let axis = 0; axis < 3; axis++) {
+    const a = I[(axis + 1) % 3], b = I[(axis + 2) % 3], square = (2 * I[axis]) / mass;
+    const length = (6 * (a + b)) / mass - 3 * square;
+    if (Math.abs(a - b) > 1e-6 * (a + b) || length < -1e-6 * square || Math.abs(I[axis] - a) < 1e-6 * a) continue;
+    return { axis, radius: Math.sqrt(Math.max(0, square)), length: Math.sqrt(Math.max(0, length)) };
+  }
+  return null;
 }
 
 // Principal moments and axes of xx, yy, zz, xy, xz, yz, by Jacobi rotations.

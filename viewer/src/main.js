@@ -54,16 +54,29 @@ const cell = 10 ** Math.floor(Math.log10(size)) * (size / 10 ** Math.floor(Math.
 const cells = 60;
 let grid = null;
 const floor = machine?.floor ?? { normal: up, point: null };
-const bounds = machineBounds();
+if (!floor.point && flat) floor.normal = new T.Vector3(0, 0, 1), (floor.point = new T.Vector3(0, 0, -6 * (machine?.r ?? 0)));
 if (!floor.point) floor.point = up.clone().multiplyScalar(lowest() - 0.06 * size);
 
 function makeGrid() {
   if (grid) scene.remove(grid);
   const dark = document.documentElement.classList.contains("dark");
-  grid = new T.GridHelper(cells * cell, cells, dark ? 0x55606f : 0x9aa5b5, dark ? 0x2b3340 : 0xd3d9e2);
+  scene.background = new T.Color(dark ? 0x161b22 : 0xeef1f5);
+  grid = gridLines(new T.Color(dark ? 0x3a4555 : 0xbfc8d4), scene.background);
   grid.quaternion.setFromUnitVectors(new T.Vector3(0, 1, 0), floor.normal);
   scene.add(grid);
-  scene.background = new T.Color(dark ? 0x161b22 : 0xeef1f5);
+}
+
+// Squares in the plane y = 0 that fade away from the middle.
+function gridLines(near, far) {
+  const place = [], colour = [], half = cells / 2, c = new T.Color();
+  const add = (i, k) => {
+    place.push(i * cell, 0, k * cell);
+    c.copy(near).lerp(far, Math.min(1, Math.hypot(i, k) / half)).toArray(colour, colour.length);
+  };
+  for (let i = -half; i <= half; i++)
+    for (let k = -half; k < half; k++) add(i, k), add(i, k + 1), add(k, i), add(k + 1, i);
+  const geometry = new T.BufferGeometry().setAttribute("position", new T.Float32BufferAttribute(place, 3)).setAttribute("color", new T.Float32BufferAttribute(colour, 3));
+  return new T.LineSegments(geometry, new T.LineBasicMaterial({ vertexColors: true }));
 }
 
 function moveGrid() {
@@ -102,7 +115,7 @@ function framed() {
     box.union(machineBounds());
   }
   machine?.move(state.t);
-  return box.getSize(new T.Vector3()).length() < 4 * length ? box : machineBounds();
+  return box.getSize(new T.Vector3()).length() < 6 * length ? box : machineBounds();
 }
 
 const directions = { iso: toward.clone().multiplyScalar(1.2).addScaledVector(right, 0.9).addScaledVector(up, 0.6), front: toward, right, top: up.clone().addScaledVector(toward, 1e-3) };
@@ -441,9 +454,10 @@ requestAnimationFrame(frame);
 
 // What is plotted unless signals are named: coordinates of joints, else positions of the first body.
 function firstSignals() {
-  const names = [...motion.signals.values()].filter((s) => s.low !== s.high).map((s) => s.name);
-  const joints = names.filter((n) => /\.(angle|displacement)$/.test(n)).slice(0, 3);
-  return joints.length ? joints : names.slice(0, 2);
+  const moving = (s) => s.high - s.low > 1e-9 * Math.max(Math.abs(s.high), Math.abs(s.low), 1e-3);
+  const names = [...motion.signals.values()].filter(moving).map((s) => s.name);
+  const choices = [/\.(angle|displacement)$/, /\.[xyz]$/, /./].map((r) => names.filter((n) => r.test(n)).slice(0, 3));
+  return choices.find((c) => c.length) ?? [];
 }
 
 // How far the followed part goes.
@@ -459,7 +473,7 @@ function wander() {
 
 // For tests: the state of the page, and where a part is on the screen.
 window.galpha = {
-  state, motion, machine, plots, seek, select, look,
+  state, motion, machine, plots, seek, select, look, scene, camera, controls,
   project(name) {
     const p = machine.parts.get(name), v = new T.Vector3().fromArray(p.at).applyMatrix4(machine.groups[p.on].matrixWorld).project(camera);
     const r = $("canvas").getBoundingClientRect();
