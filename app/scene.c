@@ -121,19 +121,23 @@ static void pose_of(const app_scene *s, int mover, float out[POSE])
   quaternion_of(pose.rotation, out + 3);
 }
 
-/* Marks the movers whose places the file lacks; those of deformable parts follow their carriers. */
+/* Marks the movers of which the file has no place that can be read; those of deformable parts follow their
+ * carriers. */
 static void find_lost(app_scene *s, const double *places)
 {
   char name[512];
   for (int i = 0; i < ga_machine_n_places(s->machine); i++) {
-    if (!isnan(places[(size_t)i * (size_t)s->n_frames]) || row_of(s, i) >= 0) continue;
+    const double *row = places + (size_t)i * (size_t)s->n_frames;
+    long k = 0;
+    while (k < s->n_frames && isnan(row[k])) k++;
+    if (k < s->n_frames) continue;
     ga_machine_place_name(s->machine, i, name, sizeof name);
     char *end = strrchr(name, '.');
     if (end) *end = '\0';
-    for (int k = 1; k < ga_machine_n_movers(s->machine); k++) {
+    for (int j = 1; j < ga_machine_n_movers(s->machine); j++) {
       ga_mover mover;
-      if (!ga_machine_mover(s->machine, k, &mover) && strcmp(mover.part, name) == 0 && !s->lost[k])
-        s->lost[k] = 1, s->n_lost++;
+      if (!ga_machine_mover(s->machine, j, &mover) && strcmp(mover.part, name) == 0 && !s->lost[j])
+        s->lost[j] = 1, s->n_lost++;
     }
   }
 }

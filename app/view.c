@@ -288,19 +288,24 @@ static int is_result(const char *file)
 static void note_losses(view *v)
 {
   const app_scene *s = &v->scene;
-  if (s->n_lost > 0) {
-    ga_mover mover = {.part = ""};
-    for (int i = 0; i < ga_machine_n_movers(s->machine) && !*mover.part; i++)
-      if (s->lost[i]) ga_machine_mover(s->machine, i, &mover);
+  ga_mover mover = {.part = ""};
+  for (int i = 0; s->n_lost > 0 && i < ga_machine_n_movers(s->machine) && !*mover.part; i++)
+    if (s->lost[i]) ga_machine_mover(s->machine, i, &mover);
+  if (v->result && s->n_frames == 0 && s->machine)
+    snprintf(v->note, sizeof v->note, "%s: the machine is drawn as it starts.",
+             s->n > 0 ? "The times of all records are damaged" : "The result has no records");
+  else if (s->n_lost > 0 && s->damaged)
+    snprintf(v->note, sizeof v->note, "Records of %s%s are damaged: they are drawn where they start.",
+             mover.part, s->n_lost > 1 ? " and others" : "");
+  else if (s->n_lost > 0)
     snprintf(v->note, sizeof v->note,
              "The file does not say where %s%s moved: they are drawn where they start. 'poses: true' under "
              "'simulation' records it.",
              mover.part, s->n_lost > 1 ? " and others" : "");
-  } else if (v->result && s->n_frames == 0 && s->machine) {
-    snprintf(v->note, sizeof v->note, "The result has no records: the machine is drawn as it starts.");
-  } else {
+  else if (s->damaged)
+    snprintf(v->note, sizeof v->note, "Some records are damaged: they are left out.");
+  else
     return;
-  }
   fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
 }
 
