@@ -80,7 +80,7 @@ static void write_signal(const view *v, FILE *to, int i, const double *value, fl
   app_page_text(to, ga_result_signal_name(v->result, i));
   fputs(",\"unit\":", to);
   app_page_text(to, ga_result_signal_unit(v->result, i));
-  fprintf(to, ",\"chosen\":%d,\"base\":", v->chosen[i]);
+  fprintf(to, ",\"index\":%d,\"chosen\":%d,\"base\":", i, v->chosen[i]);
   if (isfinite(r.base))
     fprintf(to, "%.17g", r.base);
   else

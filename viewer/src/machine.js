@@ -295,7 +295,14 @@ export class Machine {
       if (i) ring.rotation[i === 1 ? "x" : "y"] = Math.PI / 2;
       ball.add(ring);
     }
-    this.#own(s.part, this.#at(ball, s, 0), this.groups[s.on[0]]);
+    this.#onBody(s, this.#at(ball, s, 0));
+  }
+
+  // What belongs to a contact or a tyre, and is lit with its body too.
+  #onBody(s, object) {
+    this.#own(s.part, object, this.groups[s.on[0]]);
+    const body = this.motion.movers[s.on[0]]?.part;
+    if (body !== s.part) this.parts.get(body)?.objects.push(object);
   }
 
   #bodyColour(s) {
@@ -311,15 +318,13 @@ export class Machine {
     wheel.add(this.#mesh(web, this.#bodyColour(s), { transparent: true, opacity: 0.25, depthWrite: false }));
     for (let i = 0; i < 3; i++) {
       const spoke = this.#alongZ(0.025 * R, 2 * (R - rim), i ? BASE : 0xf2f2f2, 8);
-      spoke.rotation.set(Math.PI / 2, (Math.PI * i) / 3, 0, "ZYX");
-      spoke.rotation.set(0, 0, 0);
       spoke.quaternion.setFromUnitVectors(Z, new T.Vector3(Math.cos((Math.PI * i) / 3), Math.sin((Math.PI * i) / 3), 0));
       wheel.add(spoke);
     }
     const holder = this.#at(new T.Group(), s, 0);
     if (s.kind === "wheel") wheel.quaternion.setFromUnitVectors(Z, new T.Vector3(0, 1, 0));
     holder.add(wheel);
-    this.#own(s.part, holder, this.groups[s.on[0]]);
+    this.#onBody(s, holder);
   }
 
   #plane(s) {

@@ -3,10 +3,11 @@ import * as T from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { Machine } from "./machine.js";
 import { Motion } from "./motion.js";
-import { Plots, short } from "./plots.js";
+import { Plots, short, unit } from "./plots.js";
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
+data.signals.sort((a, b) => a.index - b.index);
 const motion = new Motion(data);
 const machine = data.shapes ? new Machine(data, motion) : null;
 const state = { t: motion.start, playing: false, speed: 1, loop: true, selected: null, follow: false, trace: false };
@@ -260,10 +261,10 @@ function makeValues() {
   for (const name of ofPart.get(p.name) ?? []) {
     const s = motion.signals.get(name), row = table.insertRow();
     row.dataset.signal = name;
-    row.title = `${name}, from ${short(s.low)} to ${short(s.high)} ${s.unit}; click to plot`;
+    row.title = `${name}, from ${short(s.low)} to ${short(s.high)} ${unit(s.unit)}; click to plot`;
     row.insertCell().textContent = name.slice(p.name.length + 1) || name;
     cells_.push([name, row.insertCell()]);
-    row.insertCell().textContent = s.unit;
+    row.insertCell().textContent = unit(s.unit);
     row.onclick = () => plots.toggle(name);
   }
   markPlotted();
@@ -456,7 +457,11 @@ requestAnimationFrame(frame);
 function firstSignals() {
   const moving = (s) => s.high - s.low > 1e-9 * Math.max(Math.abs(s.high), Math.abs(s.low), 1e-3);
   const names = [...motion.signals.values()].filter(moving).map((s) => s.name);
-  const choices = [/\.(angle|displacement)$/, /\.[xyz]$/, /./].map((r) => names.filter((n) => r.test(n)).slice(0, 3));
+  const alike = (a, b) => motion.signals.get(a).low === motion.signals.get(b).low && motion.signals.get(a).high === motion.signals.get(b).high;
+  const choices = [/\.(angle|displacement)$/, /\.[xyz]$/, /./].map((r) => {
+    const fit = names.filter((n) => r.test(n));
+    return fit.filter((n, i) => !fit.slice(0, i).some((m) => alike(n, m))).slice(0, 3);
+  });
   return choices.find((c) => c.length) ?? [];
 }
 

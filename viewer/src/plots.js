@@ -30,7 +30,7 @@ export class Plots {
       const unit = this.motion.signals.get(name).unit;
       units.set(unit, [...(units.get(unit) ?? []), name]);
     }
-    for (const [unit, names] of units) this.#panel(unit, names);
+    for (const [name, names] of units) this.#panel(name, names);
     this.move(this.t);
   }
 
@@ -38,7 +38,7 @@ export class Plots {
     return Math.max(180, this.box.clientWidth - 4);
   }
 
-  #panel(unit, names) {
+  #panel(name, names) {
     const root = document.createElement("div"), keys = document.createElement("div"), cursor = document.createElement("div");
     root.className = "panel";
     keys.className = "keys";
@@ -49,8 +49,8 @@ export class Plots {
     const finite = (y) => Array.from(y, (v) => (Number.isFinite(v) ? v : null));
     const plot = new uPlot({
       width: this.#width(), height: 170, legend: { show: false }, scales: { x: { time: false } },
-      cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0],
-      axes: [{ ...axis, size: 28 }, { ...axis, size: 62, label: `[${unit || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
+      cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0], pxAlign: 0,
+      axes: [{ ...axis, size: 28 }, { ...axis, size: 62, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
       series: [{}, ...names.map((n, i) => ({ stroke: COLOURS[i % COLOURS.length], width: 1.5, label: n }))],
     }, [Array.from(this.motion.time), ...names.map((n) => finite(this.motion.values(n)))], root);
     const values = names.map((n, i) => {
@@ -88,6 +88,11 @@ export class Plots {
       names.forEach((n, i) => (values[i].textContent = short(this.motion.value(n, t))));
     }
   }
+}
+
+// "m/s^2" as it is printed: m/s².
+export function unit(name) {
+  return name.replaceAll("^2", "²").replaceAll("^3", "³").replaceAll("*", "·");
 }
 
 // Five digits, with a true minus.
