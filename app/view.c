@@ -69,13 +69,38 @@ static range range_of(long n, const double *value)
   return r;
 }
 
-/* Differences to the first value, so that small changes of large numbers are kept by single precision. */
-static void write_signal(const view *v, FILE *to, int i, const double *value, float *difference)
+/* Smallest and largest value from each frame to the next, relative to the base: 2 n_frames numbers. Returns
+ * the largest distance of a record from the line between its frames. */
+static double take_envelope(const app_scene *s, const double *value, double base, float *out)
 {
+  double most = 0.0;
+  for (long k = 0; k < s->n_frames; k++) {
+    const long first = s->frame[k], last = k + 1 < s->n_frames ? s->frame[k + 1] : first;
+    double low = value[first], high = value[first];
+    for (long i = first; i <= last; i++) {
+      const double u = last > first ? (double)(i - first) / (double)(last - first) : 0.0;
+      low = fmin(low, value[i]);
+      high = fmax(high, value[i]);
+      most = fmax(most, fabs(value[i] - (1 - u) * value[first] - u * value[last]));
+    }
+    out[2 * k] = (float)(low - base);
+    out[2 * k + 1] = (float)(high - base);
+  }
+  return most;
+}
+
+/* Differences to the first value, so that small changes of large numbers are kept by single precision; where
+ * records that are left out differ visibly from those that are kept, their range too. numbers[3 n_frames].
+ * Returns how many numbers were written. */
+static long write_signal(const view *v, FILE *to, int i, const double *value, float *numbers)
+{
+  enum { VISIBLE = 200 }; /* a part of the range that is seen in a plot: 1/VISIBLE */
   const app_scene *s = &v->scene;
   const range r = range_of(s->n, value);
-  const int constant = r.low == r.high;
-  for (long k = 0; k < s->n_frames; k++) difference[k] = (float)(value[s->frame[k]] - r.base);
+  const long n = r.low == r.high ? 0 : s->n_frames;
+  const int thin = s->n_frames < s->n && n > 0 &&
+                   take_envelope(s, value, r.base, numbers + n) > (r.high - r.low) / VISIBLE;
+  for (long k = 0; k < n; k++) numbers[k] = (float)(value[s->frame[k]] - r.base);
   fputs("{\"name\":", to);
   app_page_text(to, ga_result_signal_name(v->result, i));
   fputs(",\"unit\":", to);
@@ -90,24 +115,25 @@ static void write_signal(const view *v, FILE *to, int i, const double *value, fl
   fputs(",\"high\":", to);
   app_page_number(to, r.high);
   fputs(",\"values\":", to);
-  app_page_bytes(to, difference, constant ? 0 : (size_t)s->n_frames * sizeof *difference);
+  app_page_bytes(to, numbers, (size_t)n * sizeof *numbers);
+  if (thin) fputs(",\"envelope\":", to), app_page_bytes(to, numbers + n, 2 * (size_t)n * sizeof *numbers);
   putc('}', to);
+  return thin ? 3 * n : n;
 }
 
 static ga_status write_signals(view *v, FILE *to)
 {
   app_scene *s = &v->scene;
   const int n = v->result ? ga_result_n_signals(v->result) : 0;
-  const long room = s->n_frames > 0 ? MOST_NUMBERS / s->n_frames : 0;
   double *value = malloc(((size_t)s->n + 1) * sizeof *value);
-  float *difference = malloc(((size_t)s->n_frames + 1) * sizeof *difference);
-  ga_status status = value && difference ? GA_OK : GA_ERR_MEMORY;
-  long written = 0;
+  float *numbers = malloc((3 * (size_t)s->n_frames + 1) * sizeof *numbers);
+  ga_status status = value && numbers ? GA_OK : GA_ERR_MEMORY;
+  long written = 0, used = 0;
   fputs(",\"signals\":[", to);
   for (int rank = 0; rank < 3; rank++)
     for (int i = 0; i < n && s->n_frames > 0 && !status; i++) {
       if (rank_of(v, i) != rank) continue;
-      if (rank > 0 && written >= room) {
+      if (rank > 0 && used >= MOST_NUMBERS) {
         v->left_out++;
         continue;
       }
@@ -115,11 +141,11 @@ static ga_status write_signals(view *v, FILE *to)
       if (status == GA_ERR_FILE) s->damaged = 1, status = GA_OK;
       if (status) break;
       if (written++) fputs(",\n", to);
-      write_signal(v, to, i, value, difference);
+      used += write_signal(v, to, i, value, numbers);
     }
   putc(']', to);
   free(value);
-  free(difference);
+  free(numbers);
   return status;
 }
 

@@ -140,6 +140,7 @@ static const one_case cases[] = {
     {.name = "max_gap", .value = "1e-10", OF_DOOR},
     {.name = "from_equilibrium", .value = "true", .model = swing, .signals = of_swing, .program_alone = 1},
     {.name = "output", .value = "50 ms"},
+    {.name = "poses", .value = "false", .same = 1},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -119,6 +119,30 @@ async function fourBar(browser) {
   });
 }
 
+// 100001 records of a vibration that is faster than the frames kept: the plot has its full height.
+async function longRun(browser) {
+  writeFileSync(join(work, "long_run.yaml"), `galpha: 1
+bodies:
+  mass: {type: point, mass: 1, position: [1.1, 0, 0]}
+joints:
+  rail: {type: point_on_line, a: ground, b: mass, at: {rotation: {z_axis: [1, 0, 0]}}}
+forces:
+  spring: {type: spring, a: ground, b: mass, stiffness: 1 MN/m, rest: 1}
+simulation: {t_end: 20 s, step: 1 ms, output: 0.2 ms, rho: 1}
+`);
+  const run = galpha("run", "-q", "long_run.yaml"), view = galpha("view", "long_run.h5", "mass.x");
+  check("a long run is thinned out", view.code === 0 && /4000 of 100001 records/.test(view.out), run.err + view.out + view.err);
+  check("to a small page", statSync(join(work, "long_run.html")).size < 5e6);
+  await withPage(browser, "long_run.html", desk, async (page) => {
+    const [low, high] = await page.run("galpha.plots.panels[0].plot.data.slice(1, 3).map((d) => [Math.min(...d), Math.max(...d)])");
+    const { low: least, high: most } = await page.run("(({ low, high }) => ({ low, high }))(galpha.motion.signals.get('mass.x'))");
+    check("its plot has the full range", near(low[0], least) && near(high[1], most) && most - least > 0.15 && low[1] < 1, JSON.stringify([low, high, least, most]));
+    check("the page says what is shown", await page.run("document.getElementById('note').textContent.includes('4000 of 100001')"));
+    const ms = await page.run("(() => { const t = performance.now(); for (let i = 0; i < 50; i++) galpha.seek(20 * i / 50); return (performance.now() - t) / 50; })()");
+    check("time moves smoothly", ms < 100, `${ms} ms`);
+  });
+}
+
 // A crank whose pin is at `pin` instead of r is drawn as long.
 function crank(pin, title = "crank") {
   return `galpha: 1
@@ -190,6 +214,7 @@ const late = setTimeout(() => (console.log("not ok 999 - the browser answers in 
 const browser = new Browser(chromium);
 try {
   await fourBar(browser);
+  await longRun(browser);
   await models_(browser);
   await poorResults(browser);
 } catch (e) {

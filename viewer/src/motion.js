@@ -29,6 +29,14 @@ export class Motion {
     return s.values;
   }
 
+  // Smallest and largest values between the records that are kept, [low, high]; null: these show enough.
+  envelope(name) {
+    const s = this.signals.get(name);
+    if (!s?.envelope) return null;
+    const rest = new Float32Array(bytes(s.envelope));
+    return [0, 1].map((k) => Array.from({ length: this.n }, (_, i) => (Number.isFinite(rest[2 * i + k]) ? s.base + rest[2 * i + k] : null)));
+  }
+
   // Number of the interval that contains t, and the part of it that has passed.
   at(t) {
     let low = 0, high = this.n - 1;

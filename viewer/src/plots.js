@@ -47,12 +47,22 @@ export class Plots {
     const style = getComputedStyle(document.documentElement);
     const axis = { stroke: style.getPropertyValue("--text"), grid: { stroke: style.getPropertyValue("--line"), width: 1 }, ticks: { stroke: style.getPropertyValue("--line"), width: 1 } };
     const finite = (y) => Array.from(y, (v) => (Number.isFinite(v) ? v : null));
+    const series = [{}], columns = [Array.from(this.motion.time)], bands = [];
+    names.forEach((n, i) => {
+      const colour = COLOURS[i % COLOURS.length], envelope = this.motion.envelope(n);
+      if (envelope) {
+        bands.push({ series: [series.length + 1, series.length], fill: colour + "55" });
+        for (const edge of envelope) series.push({ stroke: colour + "88", width: 0.5, points: { show: false } }), columns.push(edge);
+      }
+      series.push({ stroke: colour, width: 1.5, label: n });
+      columns.push(finite(this.motion.values(n)));
+    });
     const plot = new uPlot({
       width: this.#width(), height: 170, legend: { show: false }, scales: { x: { time: false } },
       cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0], pxAlign: 0,
       axes: [{ ...axis, size: 28 }, { ...axis, size: 62, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
-      series: [{}, ...names.map((n, i) => ({ stroke: COLOURS[i % COLOURS.length], width: 1.5, label: n }))],
-    }, [Array.from(this.motion.time), ...names.map((n) => finite(this.motion.values(n)))], root);
+      series, bands,
+    }, columns, root);
     const values = names.map((n, i) => {
       const key = document.createElement("span"), mark = document.createElement("i"), text = document.createElement("b");
       mark.style.background = COLOURS[i % COLOURS.length];
