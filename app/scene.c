@@ -125,8 +125,9 @@ static void pose_of(const app_scene *s, int mover, float out[POSE])
  * carriers. */
 static void find_lost(app_scene *s, const double *places)
 {
-  char name[512];
-  for (int i = 0; i < ga_machine_n_places(s->machine); i++) {
+  char name[512], last[512] = "";
+  const int n = ga_machine_n_places(s->machine);
+  for (int i = 0; i < n; i++) {
     const double *row = places + (size_t)i * (size_t)s->n_frames;
     long k = 0;
     while (k < s->n_frames && isnan(row[k])) k++;
@@ -134,6 +135,8 @@ static void find_lost(app_scene *s, const double *places)
     ga_machine_place_name(s->machine, i, name, sizeof name);
     char *end = strrchr(name, '.');
     if (end) *end = '\0';
+    if (strcmp(name, last) == 0) continue; /* of the same part as the one before */
+    strcpy(last, name);
     for (int j = 1; j < ga_machine_n_movers(s->machine); j++) {
       ga_mover mover;
       if (!ga_machine_mover(s->machine, j, &mover) && strcmp(mover.part, name) == 0 && !s->lost[j])

@@ -181,7 +181,7 @@ static const char *title_of(const view *v)
 
 static ga_status write_data(view *v, FILE *to)
 {
-  static const char *const words[] = {"title", "status", "failure", "method", "model_file"};
+  static const char *const words[] = {"title", "status", "failure", "method", "analysis", "model_file"};
   double g[3] = {0, 0, 0};
   putc('{', to);
   write_member(to, "file", v->file);
@@ -223,8 +223,12 @@ static int write_page(view *v, const char *file)
   free(text);
   if (error) return app_output_refused(v->a, file, error);
   if (code) return code;
-  printf("%s: %ld of %ld records", file, v->scene.n_frames, v->scene.n);
-  if (v->left_out) printf("; %d signals left out, to keep it small: name those wanted", v->left_out);
+  printf("%s: ", file);
+  if (v->result)
+    printf("%ld of %ld records", v->scene.n_frames, v->scene.n);
+  else
+    fputs("the machine as it starts", stdout);
+  if (v->left_out) printf("; %d signals, none of which was named, are left out", v->left_out);
   printf(", %.1f MB\n", (double)length / 1e6);
   return APP_DONE;
 }

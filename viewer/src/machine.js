@@ -139,21 +139,26 @@ export class Machine {
 
   // ---- Bodies ----
 
-  // Places on a mover where others are attached, each once.
+  // Places on movers where others are attached, each once.
   #attachments(mover) {
-    const found = [];
-    const add = (p) => {
-      if (!found.some((q) => q.distanceTo(p) < 1e-4 * this.size)) found.push(p);
+    this.attached ??= this.#findAttachments();
+    return this.attached.get(mover) ?? [];
+  }
+  #findAttachments() {
+    const all = new Map();
+    const add = (on, p) => {
+      const found = all.get(on) ?? all.set(on, []).get(on);
+      if (on !== 0 && !found.some((q) => q.distanceTo(p) < 1e-4 * this.size)) found.push(p);
     };
     for (const s of this.shapes) {
       if (["frame", "plane", "beam", "cable"].includes(s.kind) || s.type === "point_on_plane") continue;
       s.on.forEach((on, k) => {
         const rail = s.kind === "joint" && k === 1 && /prismatic|cylindrical|screw|planar|point_on_line/.test(s.type);
         const origin = s.kind === "line" && s.type === "marker" && k === 0;
-        if (on === mover && !rail && !origin) add(this.local(s, k));
+        if (!rail && !origin) add(on, this.local(s, k));
       });
     }
-    return found;
+    return all;
   }
 
   #bodies() {
@@ -190,7 +195,8 @@ export class Machine {
     if (!(m.mass > 0)) return;
     const thin = 0.3 * this.r, look = { transparent: true, opacity: 0.28, depthWrite: false };
     let mesh;
-    if (this.shapes.some((s) => s.on[0] === k && ["disk", "wheel", "sphere"].includes(s.kind))) return;
+    this.round ??= new Set(this.shapes.filter((s) => ["disk", "wheel", "sphere"].includes(s.kind)).map((s) => s.on[0]));
+    if (this.round.has(k)) return;
     if (m.planar) {
       if (this.#attachments(k).length < 2) this.#own(m.part, this.#mesh(new T.BoxGeometry(5 * this.r, 3 * this.r, 2 * this.r), p.colour), this.groups[k]);
       return;

@@ -155,7 +155,7 @@ function seek(t) {
     camera.position.add(d);
   }
   $("slider").value = state.t;
-  $("clock").textContent = `${state.t.toFixed(decimals)} / ${motion.end.toFixed(decimals)} s`;
+  $("clock").textContent = data.analysis === "static" ? `record ${state.t.toFixed(1)} / ${motion.end}` : `${state.t.toFixed(decimals)} / ${motion.end.toFixed(decimals)} s`;
   plots.move(state.t);
   showValues();
 }
