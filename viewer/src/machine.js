@@ -25,6 +25,7 @@ export class Machine {
     this.size = this.#measure();
     this.#listParts();
     const bodies = motion.movers.filter((m) => m && m.number === 0 && m.mass > 0).length;
+    this.many = bodies > 200; // less is drawn of each
     this.r = 0.016 * this.size * Math.min(1, Math.max(0.25, Math.sqrt(10 / (bodies || 1)))); // of pins; all else follows
     this.#bodies();
     for (const shape of this.shapes) this.#shape(shape);
@@ -65,8 +66,21 @@ export class Machine {
         box.expandByPoint(c.clone().add(d)).expandByPoint(c.sub(d));
       }
     }
-    const size = box.isEmpty() ? 0 : box.getSize(new T.Vector3()).length();
+    this.motion.movers.forEach((m, k) => m && k > 0 && m.mass > 0 && box.expandByPoint(this.groups[k].position));
+    const size = Math.max(box.isEmpty() ? 0 : box.getSize(new T.Vector3()).length(), 0.03 * this.#travelled());
     return size > 1e-9 ? size : this.#largestInertia() || 1;
+  }
+  // How far the mover goes that goes farthest.
+  #travelled() {
+    let most = 0;
+    const x = new T.Vector3(), q = new T.Quaternion();
+    for (const m of this.motion.movers) {
+      if (!m || m.poses.length === 7) continue;
+      const box = new T.Box3();
+      for (let i = 0; i < this.motion.n; i += Math.ceil(this.motion.n / 50)) this.motion.pose(m, i, 0, x, q), box.expandByPoint(x);
+      most = Math.max(most, box.getSize(x).length());
+    }
+    return most;
   }
   #largestInertia() {
     let most = 0;
@@ -114,7 +128,8 @@ export class Machine {
   }
   // A cylinder about z from a to b.
   #rod(a, b, radius, colour, more) {
-    const d = b.clone().sub(a), mesh = this.#mesh(new T.CapsuleGeometry(radius, d.length(), 4, 12), colour, more);
+    const d = b.clone().sub(a), rod = new T.CapsuleGeometry(radius, d.length(), this.many ? 1 : 4, this.many ? 6 : 12);
+    const mesh = this.#mesh(rod, colour, more);
     mesh.position.copy(a).addScaledVector(d, 0.5);
     mesh.quaternion.setFromUnitVectors(new T.Vector3(0, 1, 0), d.normalize());
     return mesh;
@@ -185,14 +200,14 @@ export class Machine {
     } else {
       for (const end of ends) link(centre, end, ends.length > 4 ? 0.5 * r : r);
     }
-    if (m.mass > 0) add(this.#mesh(new T.SphereGeometry(1.25 * r, 16, 12), p.colour, more));
+    if (m.mass > 0 && !this.many) add(this.#mesh(new T.SphereGeometry(1.25 * r, 16, 12), p.colour, more));
   }
 
   // The box of the same mass and inertia: h_i² = 3/2 (I_j + I_k − I_i)/m are its half sides; where two moments are
   // equal, the cylinder: R² = 2 I_3/m, H² = 12 I_1/m − 3 R²; where all are, the ball: R² = 5/2 I/m. Wheels and balls have shapes of their own. Of planar
   // bodies one moment is known, which is not a size: those with less than two pins are small blocks.
   #box(m, k, p) {
-    if (!(m.mass > 0)) return;
+    if (!(m.mass > 0) || (this.many && this.#attachments(k).length)) return;
     const thin = 0.3 * this.r, look = { transparent: true, opacity: 0.28, depthWrite: false };
     let mesh;
     this.round ??= new Set(this.shapes.filter((s) => ["disk", "wheel", "sphere"].includes(s.kind)).map((s) => s.on[0]));
@@ -366,11 +381,11 @@ export class Machine {
     const b = { revolute: pin, rod: pin, fixed: () => this.#mesh(new T.BoxGeometry(1.4 * r, 1.4 * r, 1.4 * r), STEEL),
       prismatic: () => this.#mesh(planar ? new T.BoxGeometry(3.4 * r, 2.2 * r, 2.2 * r) : new T.BoxGeometry(2.2 * r, 2.2 * r, 3.4 * r), STEEL),
       cylindrical: () => this.#alongZ(1.1 * r, 3.2 * r, STEEL), screw: () => this.#alongZ(1.1 * r, 3.2 * r, STEEL),
-      spherical: () => this.#mesh(new T.SphereGeometry(1.25 * r, 24, 16), STEEL),
+      spherical: () => this.#mesh(new T.SphereGeometry(1.25 * r, this.many ? 8 : 24, this.many ? 6 : 16), STEEL),
       universal: () => { const g = cross(); g.children[0].rotation.x = Math.PI / 2; return g; },
       constant_velocity: () => this.#mesh(new T.SphereGeometry(1.25 * r, 24, 16), STEEL) }[s.type];
     add(b ? b() : this.#mesh(new T.OctahedronGeometry(1.1 * r), STEEL), 0);
-    if (!two) return;
+    if (!two || (this.many && !s.on.includes(0))) return;
     if (/prismatic|cylindrical|screw|point_on_line/.test(s.type)) add(rail(), 1);
     else if (/revolute|rod|spherical|constant/.test(s.type)) add(ring(), 1);
     else if (s.type === "universal") { const g = cross(); g.children[0].rotation.y = Math.PI / 2; add(g, 1); }

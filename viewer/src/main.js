@@ -19,6 +19,7 @@ document.title = `${title} – galpha`;
 $("title").textContent = title;
 const notes = [data.note];
 if (data.status && data.status !== "finished") notes.push(`The run ${data.status === "running" ? "has not ended, or was killed" : data.status === "failed" ? `failed: ${data.failure}` : "was stopped before its end"}.`);
+if (machine && motion.movers.filter(Boolean).length < 2) notes.push("Nothing in this machine has a place in space.");
 if (data.records > motion.n) notes.push(`${motion.n} of ${data.records} records are shown.`);
 if (data.left_out) notes.push(`${data.left_out} signals were left out; galpha view FILE NAME includes those named.`);
 $("note").textContent = notes.filter(Boolean).join(" ");
@@ -27,7 +28,9 @@ $("note").hidden = !$("note").textContent;
 // ---- Scene ----
 
 const g = new T.Vector3(...data.gravity);
-const flat = motion.movers.every((m, i) => !m || i === 0 || m.planar || (m.point && !g.z));
+const inPlane = (m) => m.planar || (m.point && Math.abs(m.poses[2]) < 1e-9 && m.poses.every((v, i) => i % 7 !== 2 || Math.abs(v) < 1e-6 * size));
+const size = machine?.size ?? 1;
+const flat = motion.movers.some((m) => m?.planar) && motion.movers.every((m, i) => !m || i === 0 || inPlane(m));
 const up = g.length() > 0 ? g.clone().multiplyScalar(-1).normalize() : flat ? new T.Vector3(0, 1, 0) : new T.Vector3(0, 0, 1);
 const toward = Math.abs(up.y) > 0.9 ? new T.Vector3(0, 0, 1) : Math.abs(up.z) > 0.9 ? new T.Vector3(0, -1, 0) : new T.Vector3(0, 0, 1);
 toward.addScaledVector(up, -toward.dot(up)).normalize();
@@ -46,7 +49,6 @@ const controls = new OrbitControls(camera, $("canvas"));
 const sun = new T.DirectionalLight(0xffffff, 2.2), sky = new T.HemisphereLight(0xffffff, 0x8893a3, 1.6);
 sky.position.copy(up);
 scene.add(sun, sun.target, sky);
-const size = machine?.size ?? 1;
 if (machine) scene.add(machine.scene);
 machine?.stand(up);
 
@@ -89,6 +91,10 @@ function moveGrid() {
 // The machine at the present time, without what reaches far: planes, lines.
 function machineBounds() {
   const box = new T.Box3();
+  if (machine?.parts.size > 200) { // origins are enough, and much faster
+    for (const g of machine.groups) if (g) box.expandByPoint(g.position);
+    return box.expandByScalar(4 * machine.r);
+  }
   machine?.scene.updateMatrixWorld(true);
   for (const p of machine?.parts.values() ?? [])
     for (const o of p.objects) if (o.visible && p.name !== "ground") box.expandByObject(o);
