@@ -244,17 +244,33 @@ static ga_status take_initial(view *v, const ga_machine *m)
   return q ? ga_machine_initial(m, q, q + nq, q + nq + nv) : GA_ERR_MEMORY;
 }
 
+/* Reads the model of a result: its text; where that names other files, of matrices, the model's own file, if
+ * it is where it was and says the same. */
+static ga_status read_model(view *v, const char *text, const char *file)
+{
+  ga_model_opts opts = ga_model_defaults();
+  ga_model *beside = NULL;
+  opts.allow_library = app_has(v->a, "allow-library");
+  ga_status status =
+      ga_model_read_text(v->task.ctx, *file ? file : v->file, text, strlen(text), &opts, &v->model);
+  if (!status || !*file) return status;
+  if (ga_model_read_file(v->task.ctx, file, &opts, &beside) == GA_OK &&
+      strcmp(ga_model_text(beside), text) == 0) {
+    ga_model_destroy(&v->model);
+    v->model = beside;
+    return GA_OK;
+  }
+  ga_model_destroy(&beside);
+  return status;
+}
+
 /* The machine of a result, by the model in it; without one the page has no picture. */
 static void build_machine(view *v)
 {
-  ga_model_opts opts = ga_model_defaults();
-  const char *text = ga_result_model(v->result), *name = ga_result_attribute(v->result, "model_file");
-  opts.allow_library = app_has(v->a, "allow-library");
+  const char *text = ga_result_model(v->result), *file = ga_result_attribute(v->result, "model_file");
   if (!*text) {
     snprintf(v->note, sizeof v->note, "The result has no model, or a damaged one: there is nothing to draw.");
-  } else if (ga_model_read_text(v->task.ctx, name && *name ? name : v->file, text, strlen(text), &opts,
-                                &v->model) ||
-             take_initial(v, ga_model_machine(v->model))) {
+  } else if (read_model(v, text, file ? file : "") || take_initial(v, ga_model_machine(v->model))) {
     const char *why = v->model && ga_model_n_messages(v->model) > 0 ? ga_model_message_at(v->model, 0)->text
                                                                     : ga_context_error(v->task.ctx)->text;
     snprintf(v->note, sizeof v->note,

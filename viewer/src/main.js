@@ -122,7 +122,7 @@ function framed() {
     box.union(machineBounds());
   }
   machine?.move(state.t);
-  return box.getSize(new T.Vector3()).length() < 6 * length ? box : machineBounds();
+  return box.getSize(new T.Vector3()).length() < 6 * length || machine?.tiny ? box : machineBounds();
 }
 
 const directions = { iso: toward.clone().multiplyScalar(1.2).addScaledVector(right, 0.9).addScaledVector(up, 0.6), front: toward, right, top: up.clone().addScaledVector(toward, 1e-3) };
