@@ -1,6 +1,7 @@
 // Bundles the page into viewer.html, one file without references to others: npm run build.
 import { build } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
+import { digest } from "./digest.mjs";
 
 const bundle = async (entry) =>
   (await build({ entryPoints: [entry], bundle: true, minify: true, write: false, format: "iife", target: "es2020",
@@ -10,6 +11,7 @@ const version = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.
 const credits = ["three", "uplot"].map((name) => `${name} ${version(name)}\n\n${licence(name)}`).join("\n\n");
 
 const page = readFileSync("src/page.html", "utf8")
+  .replace("@DIGEST@", () => digest("."))
   .replace("@CREDITS@", () => credits.replaceAll("--", "- -"))
   .replace("@STYLE@", () => readFileSync("node_modules/uplot/dist/uPlot.min.css", "utf8") + readFileSync("src/style.css", "utf8"));
 const script = (await bundle("src/main.js")).replaceAll("</script", "<\\/script");

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync, closeSync } from "node:fs";
 import { join } from "node:path";
+import { digest } from "../../viewer/digest.mjs";
 import { Browser } from "./browser.mjs";
 
 const [program, chromium, models, work] = process.argv.slice(2);
@@ -64,6 +65,8 @@ async function fourBar(browser) {
   const view = galpha("view", "four_bar.h5", "coupler.x", "A.fx", "-o", "four_bar.html");
   check("a page is written", view.code === 0 && /four_bar.html: \d+ of \d+ records/.test(view.out), view.err + view.out);
   check("it is small", statSync(join(work, "four_bar.html")).size < 5e6);
+  const made = digest(join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../../viewer"));
+  check("viewer.html is made from the sources as they are", readFileSync(join(work, "four_bar.html"), "utf8").includes(`content="galpha ${made}"`), "cd viewer && npm ci && npm run build");
   const file = table("four_bar.h5"), time = file.get("time"), last = time.length - 1;
   await withPage(browser, "four_bar.html", desk, async (page) => {
     check("the scene is not blank", await until(page, `${PAINTED} > 0.005`), String(await page.run(PAINTED)));

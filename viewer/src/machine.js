@@ -67,9 +67,9 @@ export class Machine {
       }
     }
     this.motion.movers.forEach((m, k) => m && k > 0 && m.mass > 0 && box.expandByPoint(this.groups[k].position));
-    const own = box.isEmpty() ? 0 : box.getSize(new T.Vector3()).length(), travel = 0.03 * this.#travelled();
-    const size = Math.max(own, travel);
-    this.tiny = own < travel; // a point on its way: the way is looked at
+    const own = box.isEmpty() ? 0 : box.getSize(new T.Vector3()).length(), travel = this.#travelled();
+    this.tiny = own < 1e-3 * travel; // a point on its way: the way is looked at
+    const size = this.tiny ? 0.4 * travel : own;
     return size > 1e-9 ? size : this.#largestInertia() || 1;
   }
   // How far the mover goes that goes farthest.
