@@ -146,6 +146,28 @@ simulation: {t_end: 20 s, step: 1 ms, output: 0.2 ms, rho: 1}
   });
 }
 
+// Rotors that turn more than once from record to record do so between them too.
+async function fastRotors(browser) {
+  writeFileSync(join(work, "rotors.yaml"), `galpha: 1
+bodies:
+  disc: {type: planar, mass: 1, inertia: 0.01, rate: 100}
+  top: {type: rigid, mass: 1, inertia: [0.01, 0.01, 0.02], position: [1, 0, 0], omega: [0, 0, -70]}
+joints:
+  axle: {type: revolute, a: ground, b: disc}
+simulation: {t_end: 1 s, step: 1 ms, output: 0.1 s}
+`);
+  const run = galpha("run", "-q", "rotors.yaml"), view = galpha("view", "rotors.h5");
+  check("rotors: a page is written", view.code === 0, run.err + view.err);
+  await withPage(browser, "rotors.html", desk, async (page) => {
+    for (const [part, rate] of [["disc", 100], ["top", -70]])
+      for (const t of [0.03, 0.55]) {
+        const [z, w] = await page.run(`(() => { galpha.seek(${t}); const q = galpha.machine.groups[galpha.machine.parts.get(${JSON.stringify(part)}).on].quaternion; return [q.z, q.w]; })()`);
+        const off = Math.abs(Math.sin(Math.atan2(z, w) - 0.5 * rate * t));
+        check(`${part} has turned by ${rate * t} rad at ${t} s`, off < 1e-3, String(off));
+      }
+  });
+}
+
 // A crank whose pin is at `pin` instead of r is drawn as long.
 function crank(pin, title = "crank") {
   return `galpha: 1
@@ -218,6 +240,7 @@ const browser = new Browser(chromium);
 try {
   await fourBar(browser);
   await longRun(browser);
+  await fastRotors(browser);
   await models_(browser);
   await poorResults(browser);
 } catch (e) {
