@@ -235,7 +235,7 @@ async function poorResults(browser) {
   check("a folder is not replaced", galpha("view", "four_bar.h5", "-o", "nowhere/a.html").code === 1);
 }
 
-const late = setTimeout(() => (console.log("not ok 999 - the browser answers in time"), process.exit(1)), 100000);
+const late = setTimeout(() => (console.log("not ok 999 - the browser answers in time"), process.exit(1)), 60000);
 const browser = new Browser(chromium);
 try {
   await fourBar(browser);
