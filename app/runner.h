@@ -38,7 +38,7 @@ typedef struct app_runner {
   int n_own;      /* signals of the analysis itself, after those of the machine */
   const char *const *own_names, *const *own_units; /* [n_own] */
   const char *analysis;                            /* NULL: a run */
-  app_poses poses; /* rows after all these */
+  app_poses poses;                                 /* rows after all these */
   app_bars bars;
   ga_status written;  /* status of the recorder, kept for the caller of callbacks */
   ga_status followed; /* status of the run in halved steps */
