@@ -48,6 +48,7 @@ int app_linearize(const app_arguments *a);
 int app_reduce(const app_arguments *a);
 int app_modes(const app_arguments *a);
 int app_plot(const app_arguments *a);
+int app_view(const app_arguments *a);
 int app_export(const app_arguments *a);
 int app_info(const app_arguments *a);
 

@@ -174,6 +174,17 @@ static const char plot_more[] =
     "Signals with\n"
     "the same unit share a panel. galpha info OUT lists the signals. Needs gnuplot.";
 
+static const app_option view_options[] = {
+    {"out", 'o', "FILE", 0, "page, .html (default: the file's name with .html, in the current folder)"},
+    OPTIONS_MODEL,
+    OPTION_END};
+
+static const char view_more[] =
+    "FILE is a result, or a model, which is drawn as it starts. The page needs nothing else: no server, no "
+    "network.\n"
+    "SIGNAL are names of signals to be plotted first, in which * matches any text: 'arm.*'. Long runs are "
+    "thinned out.";
+
 static const app_option export_options[] = {
     {"csv", 0, "FILE", 0, "comma-separated values, a line of names first; - for the standard output"},
     {"errors", 0, NULL, 0, "after each signal its error bars, NAME:error"},
@@ -209,6 +220,8 @@ static const app_command commands[] = {
     {"reduce", app_reduce, "MODEL", 1, 1, "writes a beam as a file that modal bodies are read from",
      reduce_options, reduce_more},
     {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals", plot_options, plot_more},
+    {"view", app_view, "FILE SIGNAL...", 1, -1, "writes a page that shows the machine moving, with plots",
+     view_options, view_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",
      export_options, NULL},
     {"info", app_info, "OUT", 1, 1, "shows the contents of a result file", info_options, NULL}};

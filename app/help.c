@@ -180,7 +180,7 @@ void app_completion(FILE *out)
         "  esac\n"
         "  mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
         "  case ${COMP_WORDS[1]} in # after a result, its signals\n"
-        "    plot | export)\n"
+        "    plot | view | export)\n"
         "      for file in \"${COMP_WORDS[@]:2}\"; do\n"
         "        [ -f \"$file\" ] || continue\n"
         "        while IFS= read -r name; do # compared, not expanded: a file may come from anywhere\n"

@@ -284,6 +284,7 @@ int app_kinematics(const app_arguments *arguments)
   app_task_close(&r->s);
   free(r->index);
   free(r->values);
+  app_poses_free(&r->poses);
   free(r->file);
   free(r->part);
   return code;

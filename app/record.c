@@ -27,7 +27,8 @@ int app_record_choose(app_runner *r)
   const ga_run_settings *o = &r->s.settings;
   const int all = ga_machine_n_signals(m);
   r->index = calloc((size_t)all + 1, sizeof *r->index);
-  r->values = calloc(2 * (size_t)all + (size_t)r->n_own + 1, sizeof *r->values);
+  const size_t rows = 2 * (size_t)all + (size_t)r->n_own + (size_t)ga_machine_n_places(m);
+  r->values = calloc(rows + 1, sizeof *r->values);
   if (!r->index || !r->values) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   for (int k = 0; k < o->n_record; k++) {
     int found = 0;
@@ -39,7 +40,13 @@ int app_record_choose(app_runner *r)
     for (int k = 0; k < o->n_record && !wanted; k++) wanted = app_matches(o->record[k], signal_at(m, i));
     if (wanted) r->index[r->n++] = i;
   }
-  return APP_DONE;
+  return o->poses ? app_poses_choose(&r->poses, m, r->n, r->index) : APP_DONE;
+}
+
+/* Rows before those of poses. */
+static int rows_of_signals(const app_runner *r)
+{
+  return r->bars.accuracy > 0.0 ? 2 * r->n : r->n + r->n_own;
 }
 
 void app_record_drop_work(app_runner *r)
@@ -177,7 +184,7 @@ ga_status app_record_open(app_runner *r, int append)
   ga_recorder_opts opts = ga_recorder_defaults();
   const char *attributes[2 * MOST_ATTRIBUTES], *name;
   char values[MOST_ATTRIBUTES][ATTRIBUTE];
-  const int own = r->n + r->n_own, m = r->bars.accuracy > 0.0 ? 2 * r->n : own;
+  const int own = r->n + r->n_own, rows = rows_of_signals(r), m = rows + r->poses.n;
   const char **names = calloc(2 * (size_t)m + 1, sizeof *names);
   char *bars = error_names(r);
   if (!names || !bars) return free(names), free(bars), GA_ERR_MEMORY;
@@ -189,9 +196,13 @@ ga_status app_record_open(app_runner *r, int append)
     names[i] = r->own_names[i - r->n];
     names[m + i] = r->own_units[i - r->n];
   }
-  for (int i = own; i < m; i++) {
+  for (int i = own; i < rows; i++) {
     names[i] = i == r->n ? bars : names[i - 1] + strlen(names[i - 1]) + 1;
     names[m + i] = names[m + i - r->n];
+  }
+  for (int i = rows; i < m; i++) {
+    names[i] = r->poses.name[i - rows];
+    names[m + i] = app_poses_unit(names[i]);
   }
   int n = 0;
   for (; n < MOST_ATTRIBUTES - N_OTHER_ATTRIBUTES &&
@@ -244,8 +255,10 @@ ga_status app_record_values(app_runner *r, const ga_state *s)
 {
   ga_state at = *s;
   if (s->a && r->s.stepper) at.t = ga_stepper_state(r->s.stepper)->t; /* not between steps */
-  return r->bars.accuracy > 0.0 ? app_bars_values(&r->bars, &r->s, r->meter, &at, r->index, r->values)
-                                : ga_machine_signals(r->s.machine, r->meter, &at, r->n, r->index, r->values);
+  const ga_status status = r->bars.accuracy > 0.0
+                               ? app_bars_values(&r->bars, &r->s, r->meter, &at, r->index, r->values)
+                               : ga_machine_signals(r->s.machine, r->meter, &at, r->n, r->index, r->values);
+  return status ? status : app_poses_values(&r->poses, r->s.machine, &at, r->values + rows_of_signals(r));
 }
 
 ga_status app_record_state(app_runner *r, const ga_state *s)

@@ -198,8 +198,8 @@ static int is_default(const ga_result *r, const char *name)
 {
   static const struct {
     const char *name, *value;
-  } usual[] = {{"accuracy", "0"}, {"atol", "0"},   {"rtol_v", "0"},       {"atol_v", "0"},
-               {"rtol_x", "0"},   {"atol_x", "0"}, {"error", "per_step"}, {"norm", "max"}};
+  } usual[] = {{"accuracy", "0"}, {"atol", "0"},         {"rtol_v", "0"}, {"atol_v", "0"},  {"rtol_x", "0"},
+               {"atol_x", "0"},   {"error", "per_step"}, {"norm", "max"}, {"poses", "true"}};
   for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
     const char *value = strcmp(name, usual[i].name) == 0 ? ga_result_attribute(r, name) : NULL;
     if (value && strcmp(value, usual[i].value) == 0) return 1;

@@ -355,6 +355,7 @@ int app_run(const app_arguments *a)
   app_task_close(&r.s);
   free(r.index);
   free(r.values);
+  app_poses_free(&r.poses);
   app_watch_close(&r.watch);
   free(r.saved);
   free(r.file);

@@ -4,6 +4,7 @@
 
 #include "bars.h"
 #include "events.h"
+#include "poses.h"
 #include "watch.h"
 #include "task.h"
 
@@ -33,10 +34,11 @@ typedef struct app_runner {
   ga_recorder *recorder;
   int n;          /* signals recorded */
   int *index;     /* [n] of the machine */
-  double *values; /* [n], and [n] error bars or [n_own] */
+  double *values; /* [n], and [n] error bars or [n_own], and those of poses */
   int n_own;      /* signals of the analysis itself, after those of the machine */
   const char *const *own_names, *const *own_units; /* [n_own] */
   const char *analysis;                            /* NULL: a run */
+  app_poses poses;                                 /* rows after all these */
   app_bars bars;
   ga_status written;  /* status of the recorder, kept for the caller of callbacks */
   ga_status followed; /* status of the run in halved steps */

@@ -239,6 +239,7 @@ int app_static(const app_arguments *a)
   app_task_close(&r.s);
   free(r.index);
   free(r.values);
+  app_poses_free(&r.poses);
   free(r.file);
   free(r.part);
   return code;

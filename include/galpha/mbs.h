@@ -1044,6 +1044,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *
  * Errors, quaternions and energies are outputs only; expressions may use all others. */
 GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] length of the vector; 0 for NULL */
+GA_API void ga_machine_gravity_vector(const ga_machine *m, double g[3]); /* [m/s²] zeros for NULL */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m,
                                           int i); /* as long as m; NULL: no such i, or no memory */
@@ -1163,13 +1164,14 @@ typedef enum ga_shape_kind {
   GA_SHAPE_POINT,     /* a mass point */
   GA_SHAPE_LINE,      /* from end to end: a rod, an actuator, a body from its frame to a marker */
   GA_SHAPE_COIL,      /* a spring, from end to end */
-  GA_SHAPE_JOINT,     /* at its end, with the axes of that */
+  GA_SHAPE_JOINT,     /* at the frame b, with the axes of that; the other end, if it has one, is a */
   GA_SHAPE_ARROW,     /* a force at its end */
   GA_SHAPE_SPHERE,    /* of radius `size`, about its end */
   GA_SHAPE_DISK,      /* of radius `size`, about z of its end */
   GA_SHAPE_PLANE,     /* z = 0 of its end */
   GA_SHAPE_BEAM,      /* a piece of a beam between two sections, x along it; `size`: half of its thickness */
-  GA_SHAPE_CABLE      /* a piece of a cable from end to end, of radius `size` */
+  GA_SHAPE_CABLE,     /* a piece of a cable from end to end, of radius `size` */
+  GA_SHAPE_WHEEL      /* of radius `size`, about y of its end */
 } ga_shape_kind;
 
 typedef struct ga_shape {
@@ -1178,10 +1180,40 @@ typedef struct ga_shape {
   int n_ends;       /* 1 or 2; with one, end[1] is equal to end[0] */
   ga_pose end[2];   /* in the ground's frame */
   double size;      /* [m]; 0: it has none of its own */
+  int on[2];        /* the movers (below) that the ends are fixed to */
+  const char *type; /* what the part is: "revolute", "spring", "rigid body" */
 } ga_shape;
 
 GA_API int ga_machine_n_shapes(const ga_machine *m); /* 0 before it is built */
 GA_API ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out);
+
+/* Movers: what moves as a rigid whole, and what ends of shapes are fixed to. Number 0 is the ground; the
+ * others are bodies, mass points, sections of beams, points of cables and frames on deformable parts. */
+typedef struct ga_mover {
+  const char *part;  /* the part it belongs to; the text belongs to the machine */
+  int number;        /* 1, 2, ...: of a part with several; 0: the only one */
+  int has_pose;      /* 0: a coordinate without a place in space */
+  int planar, point; /* 1: a planar body; a mass point, whose axes are those of the ground */
+  double mass;       /* [kg] */
+  double inertia[6]; /* [kg m²] xx, yy, zz, xy, xz, yz about its origin, the centre of mass, in its axes; of
+                        planar ones zz alone */
+} ga_mover;
+GA_API int ga_machine_n_movers(const ga_machine *m); /* with the ground; 0 before it is built */
+GA_API ga_status ga_machine_mover(const ga_machine *m, int i, ga_mover *out);
+/* Pose of a mover in the ground's frame; that of one without a pose is the ground's. */
+GA_API ga_status ga_machine_mover_pose(const ga_machine *m, const ga_state *s, int i, ga_pose *out);
+
+/* Places: the numbers that determine where all movers are, by which states are drawn that were recorded
+ * elsewhere. Those of bodies are their signals: "crank.x", "crank.y", "crank.angle"; x, y, z, qw, qx, qy, qz
+ * of rigid bodies; "plate.amplitude2". Sections and points along beams and cables have a number: "beam.x:3";
+ * of the first one it is left out. */
+GA_API int ga_machine_n_places(const ga_machine *m); /* 0 before it is built */
+/* Returns the length it needs, as snprintf does; size 0: nothing is written. 0: there is no such number. */
+GA_API int ga_machine_place_name(const ga_machine *m, int i, char *text, size_t size);
+GA_API ga_status ga_machine_places(const ga_machine *m, const ga_state *s, double *out /* [n_places] */);
+/* Writes the coordinates q that belong to places, which need not be complete: NaN leaves all coordinates of
+ * that mover as they are in q. Quaternions may have any length but 0. */
+GA_API ga_status ga_machine_from_places(const ga_machine *m, const double *places, double *q);
 /* Force and torque of a joint on its body b, at the origin of b's frame, in the axes of a frame (NULL:
  * ground). *unique (may be NULL): 0 if redundant constraints leave the reaction undetermined; it is then the
  * one of least norm. */

@@ -94,6 +94,10 @@ GA_API int ga_result_library(char *text, size_t size);
  * appended to the names. */
 #define GA_RESULT_ERROR ":error"
 
+/* Rows that only serve to draw the machine: names of places (ga_machine_place_name()) with this suffix, after
+ * all signals and error bars. They are not counted as signals; ga_result_find() finds them. */
+#define GA_RESULT_POSE ":pose"
+
 typedef struct ga_result ga_result;
 
 /* Read only; may be open while the file is being written, and then shows the records that it had when it was
@@ -101,7 +105,7 @@ typedef struct ga_result ga_result;
 GA_API ga_status ga_result_open(ga_context *ctx, const char *path, ga_result **out);
 GA_API void ga_result_close(ga_result **r); /* NULL is fine */
 GA_API long ga_result_n_records(const ga_result *r);
-GA_API int ga_result_n_signals(const ga_result *r); /* without their error bars */
+GA_API int ga_result_n_signals(const ga_result *r); /* without their error bars, and without poses */
 /* Index by which ga_result_read() reads the error bars of signal i, which estimate the global error; −1: it
  * has none. */
 GA_API int ga_result_error(const ga_result *r, int i);

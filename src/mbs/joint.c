@@ -1022,14 +1022,14 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return joint && joint->recipe;
 }
 
-/* A rod from end to end, or a joint at b's end. */
+/* A rod from end to end, or a joint at b's end and a's. */
 static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   (void)i;
   *out = ((const joint_recipe *)joint->recipe)->to_length
              ? (ga__shape_def){GA_SHAPE_LINE, joint->a, joint->b, 0}
-             : (ga__shape_def){GA_SHAPE_JOINT, joint->b, -1, 0};
+             : (ga__shape_def){GA_SHAPE_JOINT, joint->b, joint->a, 0};
 }
 
 static int has_initial_values(const ga__part *part, int rate)

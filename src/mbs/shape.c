@@ -1,4 +1,4 @@
-/* Shapes of parts at a state, for drawing. */
+/* Shapes of parts at a state, for drawing; place.c has what they are fixed to. */
 #include "mbs/element.h"
 
 static int shapes_of(const ga__mbs_model *b, int part)
@@ -12,6 +12,14 @@ int ga_machine_n_shapes(const ga_machine *m)
   int n = 0;
   for (int i = 0; m && m->model && i < m->n_parts; i++) n += shapes_of(m->model, i);
   return n;
+}
+
+/* "revolute" for a joint; for others their kind. */
+static const char *type_of(const ga__part *part)
+{
+  const char *joint =
+      part->kind == GA__PART_JOINT ? ga_joint_name(((const ga_joint_def *)part->def)->kind) : NULL;
+  return joint ? joint : ga__part_text(part->kind);
 }
 
 ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out)
@@ -29,13 +37,19 @@ ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_sha
                                    GA__NUMBERS({i, NULL}, {ga_machine_n_shapes(m), NULL})});
   ga__shape_def def = {.b = -1};
   ga__type_of(&m->part[part])->shape(b, part, number, &def);
-  *out =
-      (ga_shape){.kind = def.kind, .part = m->part[part].name, .size = def.size, .n_ends = def.b < 0 ? 1 : 2};
+  *out = (ga_shape){.kind = def.kind,
+                    .part = m->part[part].name,
+                    .size = def.size,
+                    .n_ends = def.b < 0 ? 1 : 2,
+                    .type = type_of(&m->part[part])};
   const int end[2] = {def.a, def.b < 0 ? def.a : def.b};
   for (int k = 0; k < 2; k++)
-    if (def.kind == GA_SHAPE_BEAM || def.kind == GA_SHAPE_CABLE)
+    if (def.kind == GA_SHAPE_BEAM || def.kind == GA_SHAPE_CABLE) {
+      out->on[k] = end[k];
       ga__node_pose(b, end[k], s->q, &out->end[k]);
-    else
+    } else {
+      out->on[k] = GA__AT(b->marker, ga__marker, end[k])->node;
       ga__marker_pose(b, end[k], s->q, &out->end[k]);
+    }
   return GA_OK;
 }

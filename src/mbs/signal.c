@@ -375,6 +375,11 @@ static ga__mbs_model *built_of(const ga_machine *m)
   return m ? m->model : NULL;
 }
 
+void ga_machine_gravity_vector(const ga_machine *m, double g[3])
+{
+  for (int i = 0; g && i < 3; i++) g[i] = m ? m->opts.gravity[i] : 0.0;
+}
+
 double ga_machine_gravity(const ga_machine *m)
 {
   const double *g = m ? m->opts.gravity : NULL;

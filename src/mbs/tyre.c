@@ -650,15 +650,15 @@ static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_reco
 
 static int n_shapes(const ga__mbs_model *b, int part)
 {
-  const ga__element *el = ga__element_of(b, part);
-  return el && ((const tyre *)el->data)->def->axis == GA_TYRE_AXIS_Z; /* disks are drawn about z */
+  return ga__element_of(b, part) != NULL;
 }
 
 static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
 {
   const tyre *u = ga__element_of(b, part)->data;
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_DISK, u->marker, -1, u->def->radius};
+  *out = (ga__shape_def){u->def->axis == GA_TYRE_AXIS_Z ? GA_SHAPE_DISK : GA_SHAPE_WHEEL, u->marker, -1,
+                         u->def->radius};
 }
 
 const ga__element_type ga__tyre_type = {

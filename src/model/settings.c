@@ -267,6 +267,9 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, output), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      OF(.from = 0, .to = 1e9, .of_results = 1, .help = "time between records [s]; 0: every step"),
      .about = "time between records; 0: every step"},
+    {ONE(ga_run_settings, poses), .rule = GA__RULE_FLAG,
+     OF(.of_results = 1, .help = "record where all bodies are, for galpha view (default true)"),
+     .about = "record where all bodies are, also those whose signals are not recorded, for `galpha view`"},
 };
 enum {
   N_GLOBAL = sizeof global_fields / sizeof global_fields[0],
@@ -303,6 +306,7 @@ ga_run_settings ga_run_defaults(void)
                            .newmark_beta = 0.25,
                            .newmark_gamma = 0.5,
                            .commutator = stepper.commutator,
+                           .poses = 1,
                            .adjust = stepper.adjust,
                            .move_offset = stepper.move_offset,
                            .mass_alpha = stepper.mass_alpha,

@@ -29,7 +29,8 @@ struct ga_result {
   char *path;
   hid_t file, values, time, sums; /* sums negative: the file has no checksums */
   int m;                          /* rows of values */
-  int signals;                    /* m, or half of it where error bars follow them */
+  int signals;                    /* those that are neither error bars nor poses */
+  int has_errors;                 /* 1: as many error bars follow them */
   long n;
   int rows, columns, groups;  /* records and signals of a chunk; groups of signals */
   long n_blocks;              /* of rows records */
@@ -678,11 +679,23 @@ ga_status ga_result_checkpoint(ga_result *r, double *t, size_t *n, double *saved
 
 /* ---- Opening and closing ------------------------------------------------------------------------------- */
 
-/* 1: the second half of the names are those of the first with GA_RESULT_ERROR appended. */
-static int have_errors(const ga_result *r)
+/* Rows before those that end in GA_RESULT_POSE, but one at least. */
+static int count_without_poses(const ga_result *r)
 {
-  const int half = r->m / 2;
-  if (r->m % 2 || half == 0) return 0;
+  const size_t end = sizeof GA_RESULT_POSE - 1;
+  int m = r->m;
+  for (; m > 1; m--) {
+    const char *name = r->names.at[m - 1];
+    if (strlen(name) <= end || strcmp(name + strlen(name) - end, GA_RESULT_POSE) != 0) break;
+  }
+  return m;
+}
+
+/* 1: the second half of the first m names are those of the first with GA_RESULT_ERROR appended. */
+static int have_errors(const ga_result *r, int m)
+{
+  const int half = m / 2;
+  if (m % 2 || half == 0) return 0;
   for (int k = 0; k < half; k++) {
     const char *name = r->names.at[k], *bar = r->names.at[half + k];
     const size_t n = strlen(name);
@@ -734,7 +747,9 @@ static ga_status open_file(ga_result *r)
   r->order = ga__alloc(r->ctx, (size_t)r->m, sizeof *r->order);
   if (!r->order) return no_memory(r);
   ga__sort_names(r->order, (const char *const *)r->names.at, r->m);
-  r->signals = have_errors(r) ? r->m / 2 : r->m;
+  r->signals = count_without_poses(r);
+  r->has_errors = have_errors(r, r->signals);
+  if (r->has_errors) r->signals /= 2;
   return GA_OK;
 }
 
@@ -844,7 +859,7 @@ int ga_result_n_signals(const ga_result *r)
 
 int ga_result_error(const ga_result *r, int i)
 {
-  return r && r->signals < r->m && i >= 0 && i < r->signals ? r->signals + i : -1;
+  return r && r->has_errors && i >= 0 && i < r->signals ? r->signals + i : -1;
 }
 
 int ga__result_rows(const ga_result *r)

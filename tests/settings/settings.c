@@ -30,6 +30,7 @@ static const char top[] =
     "  lag: {type: first_order, time_constant: 0.2 s, inputs: sin(5*t) + top.x}\n"
     "forces: {push: {type: force, frame: top, force: [3*lag, 0, 0]}}\n";
 static const char *const of_top[] = {"top.x", "top.vy", "top.wz", "tip.fz", "lag", NULL};
+static const char *const of_drawing[] = {"top.x", "top.y:pose", NULL};
 
 /* The same without states, and a rod on two hinges: loops. */
 static const char plain_top[] =
@@ -140,6 +141,11 @@ static const one_case cases[] = {
     {.name = "max_gap", .value = "1e-10", OF_DOOR},
     {.name = "from_equilibrium", .value = "true", .model = swing, .signals = of_swing, .program_alone = 1},
     {.name = "output", .value = "50 ms"},
+    {.name = "poses",
+     .value = "false",
+     .with = "t_end: 0.5, tolerance: 1e-5, output: 10 ms, record: [top.x]",
+     .signals = of_drawing,
+     .program_alone = 1},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

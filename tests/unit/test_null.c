@@ -172,6 +172,7 @@ static ga_planar_def planar_def_;
 static ga_point_def point_def_;
 static ga_pose pose_;
 static ga_shape shape_;
+static ga_mover mover_;
 static ga_recorder_opts recorder_opts_;
 static ga_rigid_def rigid_def_;
 static ga_rolling_def rolling_def_;
@@ -777,6 +778,14 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_linearisation_compute, (P(machine_linearisation), P(ga_stepper_state(st)), P(&space_))) \
   VALUE(ga_machine_n_shapes, (P(machine))) \
   STATUS(ga_machine_shape, (P(machine), P(ga_stepper_state(st)), 0, P(&shape_))) \
+  VALUE(ga_machine_n_movers, (P(machine))) \
+  STATUS(ga_machine_mover, (P(machine), 0, P(&mover_))) \
+  STATUS(ga_machine_mover_pose, (P(machine), P(ga_stepper_state(st)), 0, P(&pose_))) \
+  VALUE(ga_machine_n_places, (P(machine))) \
+  VALUE(ga_machine_place_name, (P(machine), 0, FINE(text), sizeof text)) \
+  STATUS(ga_machine_places, (P(machine), P(ga_stepper_state(st)), P(numbers))) \
+  STATUS(ga_machine_from_places, (P(machine), P(numbers), P(numbers))) \
+  VOID(ga_machine_gravity_vector, (P(machine), P(numbers))) \
   STATUS(ga_machine_reaction, (P(machine), P(st), P("hinge"), FINE("x"), P(numbers), P(numbers), FINE(ints))) \
   VALUE(ga_machine_report, (P(machine), P(st), FINE(text), sizeof text)) \
   VALUE(ga_machine_moves, (P(machine), P(st), FINE(text), sizeof text)) \

@@ -1,0 +1,293 @@
+/* A machine in motion as data of a page. Places are read from the file, by signals or rows of their own, and
+ * turned into poses of movers by the machine that the file's model describes. */
+#include "scene.h"
+
+#include "page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MOST_FRAMES = 4000,
+  FEWEST_FRAMES = 200,
+  POSE = 7,              /* numbers of a pose */
+  MOST_NUMBERS = 450000, /* of all poses, 2.4 MB in base64 */
+};
+
+/* ---- Which records ---- */
+
+/* Frames that a page can hold with this number of movers. */
+static long most_frames(int movers)
+{
+  const long fit = MOST_NUMBERS / (POSE * (movers > 0 ? (long)movers : 1));
+  return fit > MOST_FRAMES ? MOST_FRAMES : fit < FEWEST_FRAMES ? FEWEST_FRAMES : fit;
+}
+
+/* 1: an event happened at this time. */
+static int is_event(const ga_result *r, double t, long *next)
+{
+  while (*next < ga_result_n_events(r) && ga_result_event_time(r, *next) < t) ++*next;
+  return *next < ga_result_n_events(r) && ga_result_event_time(r, *next) == t;
+}
+
+/* All records; of many those nearest after evenly spaced times, those of events, and both where two have the
+ * same time. */
+static void choose_frames(app_scene *s, long most)
+{
+  const double first = s->time[0], span = s->time[s->n - 1] - first;
+  long event = 0, number = 0;
+  for (long i = 0; i < s->n; i++) {
+    const double due = first + span * (double)number / (double)(most - 1);
+    const int twin =
+        i > 0 && s->time[i] == s->time[i - 1] && s->n_frames > 0 && s->frame[s->n_frames - 1] == i - 1;
+    const int wanted = s->n <= most || s->time[i] >= due || i == s->n - 1 || isnan(s->time[i]);
+    if (isnan(s->time[i])) continue; /* damaged */
+    if (!wanted && !twin && !(s->n_frames < 2 * most && is_event(s->result, s->time[i], &event))) continue;
+    s->frame[s->n_frames++] = i;
+    while (wanted && number < most && first + span * (double)number / (double)(most - 1) <= s->time[i])
+      number++;
+  }
+}
+
+static ga_status read_times(app_scene *s)
+{
+  const int movers = ga_machine_n_movers(s->machine);
+  s->n = s->result ? ga_result_n_records(s->result) : 0;
+  s->time = calloc((size_t)s->n + 1, sizeof *s->time);
+  s->frame = calloc((size_t)s->n + 1, sizeof *s->frame);
+  if (!s->time || !s->frame) return GA_ERR_MEMORY;
+  const ga_status status = s->n > 0 ? ga_result_read(s->result, -1, 0, s->n, s->time) : GA_OK;
+  if (status && status != GA_ERR_FILE) return status;
+  s->damaged |= status != GA_OK;
+  if (s->n > 0) choose_frames(s, most_frames(movers));
+  return GA_OK;
+}
+
+/* ---- Where everything is ---- */
+
+/* Row of the file that has a place; −1: none. */
+static int row_of(const app_scene *s, int place)
+{
+  char name[512];
+  const size_t room = sizeof name - sizeof GA_RESULT_POSE;
+  const int length = ga_machine_place_name(s->machine, place, name, room);
+  if (length <= 0 || (size_t)length >= room) return -1;
+  const int signal = ga_result_find(s->result, name);
+  if (signal >= 0) return signal;
+  strcpy(name + length, GA_RESULT_POSE);
+  return ga_result_find(s->result, name);
+}
+
+/* places[n_places][n_frames]: NaN where the file has none. */
+static ga_status read_places(app_scene *s, double *places)
+{
+  const int n = ga_machine_n_places(s->machine);
+  double *row = malloc(((size_t)s->n + 1) * sizeof *row);
+  ga_status status = row ? GA_OK : GA_ERR_MEMORY;
+  for (int i = 0; i < n && !status; i++) {
+    const int from = row_of(s, i);
+    status = from < 0 ? GA_OK : ga_result_read(s->result, from, 0, s->n, row);
+    if (status == GA_ERR_FILE) s->damaged = 1, status = GA_OK;
+    for (long k = 0; k < s->n_frames; k++)
+      places[(size_t)i * (size_t)s->n_frames + (size_t)k] = from < 0 ? NAN : row[s->frame[k]];
+  }
+  free(row);
+  return status;
+}
+
+/* Unit quaternion x, y, z, w of a rotation. */
+static void quaternion_of(const double R[9], float q[4])
+{
+  const double square[4] = {1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8],
+                            1 + R[0] + R[4] + R[8]};
+  const double row[4][4] = {{square[0], R[1] + R[3], R[2] + R[6], R[7] - R[5]},
+                            {R[1] + R[3], square[1], R[5] + R[7], R[2] - R[6]},
+                            {R[2] + R[6], R[5] + R[7], square[2], R[3] - R[1]},
+                            {R[7] - R[5], R[2] - R[6], R[3] - R[1], square[3]}};
+  int k = 3;
+  for (int i = 0; i < 4; i++)
+    if (square[i] > square[k]) k = i;
+  const double scale = 0.5 / sqrt(square[k]);
+  for (int i = 0; i < 4; i++) q[i] = (float)(scale * row[k][i]);
+}
+
+static void pose_of(const app_scene *s, int mover, float out[POSE])
+{
+  const ga_state state = {.q = s->q};
+  ga_pose pose;
+  if (ga_machine_mover_pose(s->machine, &state, mover, &pose)) pose = ga_pose_identity();
+  for (int i = 0; i < 3; i++) out[i] = (float)pose.position[i];
+  quaternion_of(pose.rotation, out + 3);
+}
+
+/* Marks the movers of which the file has no place that can be read; those of deformable parts follow their
+ * carriers. */
+static void find_lost(app_scene *s, const double *places)
+{
+  char name[512], last[512] = "";
+  const int n = ga_machine_n_places(s->machine);
+  for (int i = 0; i < n; i++) {
+    const double *row = places + (size_t)i * (size_t)s->n_frames;
+    long k = 0;
+    while (k < s->n_frames && isnan(row[k])) k++;
+    if (k < s->n_frames) continue;
+    ga_machine_place_name(s->machine, i, name, sizeof name);
+    char *end = strrchr(name, '.');
+    if (end) *end = '\0';
+    if (strcmp(name, last) == 0) continue; /* of the same part as the one before */
+    strcpy(last, name);
+    for (int j = 1; j < ga_machine_n_movers(s->machine); j++) {
+      ga_mover mover;
+      if (!ga_machine_mover(s->machine, j, &mover) && strcmp(mover.part, name) == 0 && !s->lost[j])
+        s->lost[j] = 1, s->n_lost++;
+    }
+  }
+}
+
+static ga_status compute_poses(app_scene *s)
+{
+  const size_t n = s->n_frames > 0 ? (size_t)s->n_frames : 1;
+  const int movers = ga_machine_n_movers(s->machine), n_places = ga_machine_n_places(s->machine);
+  double *places = s->n_frames ? malloc(((size_t)n_places * n + 1) * sizeof *places) : NULL;
+  double *one = malloc(((size_t)n_places + 1) * sizeof *one);
+  s->pose = malloc(((size_t)movers * n * POSE + 1) * sizeof *s->pose);
+  s->lost = calloc((size_t)movers + 1, 1);
+  ga_status status = s->pose && s->lost && one && (places || !s->n_frames) ? GA_OK : GA_ERR_MEMORY;
+  if (!status && places) status = read_places(s, places);
+  if (!status && places) find_lost(s, places);
+  for (size_t k = 0; k < n && !status; k++) {
+    for (int i = 0; i < n_places && places; i++) one[i] = places[(size_t)i * n + k];
+    if (places) status = ga_machine_from_places(s->machine, one, s->q);
+    for (int i = 0; i < movers; i++) pose_of(s, i, s->pose + ((size_t)i * n + k) * POSE);
+  }
+  free(places);
+  free(one);
+  return status;
+}
+
+ga_status app_scene_read(app_scene *s)
+{
+  ga_status status = read_times(s);
+  if (!status && s->machine) status = compute_poses(s);
+  return status;
+}
+
+void app_scene_free(app_scene *s)
+{
+  free(s->q);
+  free(s->time);
+  free(s->frame);
+  free(s->pose);
+  free(s->lost);
+  *s = (app_scene){0};
+}
+
+/* ---- As data ---- */
+
+static size_t frames_of(const app_scene *s)
+{
+  return s->n_frames > 0 ? (size_t)s->n_frames : 1;
+}
+
+/* 1: it is at one place in all frames. */
+static int is_at_rest(const app_scene *s, int mover)
+{
+  const float *pose = s->pose + (size_t)mover * frames_of(s) * POSE;
+  for (size_t k = 1; k < frames_of(s); k++)
+    if (memcmp(pose, pose + k * POSE, POSE * sizeof *pose) != 0) return 0;
+  return 1;
+}
+
+static void write_mover(const app_scene *s, FILE *to, int i, const char *name, const ga_mover *mover)
+{
+  const float *pose = s->pose + (size_t)i * frames_of(s) * POSE;
+  fputs("{\"part\":", to);
+  app_page_text(to, name);
+  fprintf(to, ",\"number\":%d,\"planar\":%d,\"point\":%d,\"lost\":%d,\"mass\":", mover->number, mover->planar,
+          mover->point, s->lost[i]);
+  app_page_number(to, mover->mass);
+  fputs(",\"inertia\":", to);
+  app_page_numbers(to, 6, mover->inertia);
+  fputs(",\"poses\":", to);
+  app_page_bytes(to, pose, (is_at_rest(s, i) ? 1 : frames_of(s)) * POSE * sizeof *pose);
+  putc('}', to);
+}
+
+static void write_movers(const app_scene *s, FILE *to)
+{
+  fputs(",\"movers\":[", to);
+  for (int i = 0; i < ga_machine_n_movers(s->machine); i++) {
+    ga_mover mover = {.part = ""};
+    if (ga_machine_mover(s->machine, i, &mover)) continue;
+    if (i) fputs(",\n", to);
+    if (mover.has_pose)
+      write_mover(s, to, i, mover.part, &mover);
+    else
+      fputs("null", to);
+  }
+  putc(']', to);
+}
+
+/* The pose of an end in the axes of its mover: Rᵀ(p − x), Rᵀ A. */
+static void write_end(const app_scene *s, FILE *to, const ga_state *state, const ga_shape *shape, int k)
+{
+  const ga_pose *end = &shape->end[k];
+  ga_pose on = ga_pose_identity();
+  double p[3], A[9], numbers[POSE];
+  float q[4];
+  if (ga_machine_mover_pose(s->machine, state, shape->on[k], &on)) return;
+  for (int i = 0; i < 3; i++) {
+    p[i] = 0;
+    for (int l = 0; l < 3; l++) p[i] += on.rotation[3 * l + i] * (end->position[l] - on.position[l]);
+    for (int j = 0; j < 3; j++) {
+      A[3 * i + j] = 0;
+      for (int l = 0; l < 3; l++) A[3 * i + j] += on.rotation[3 * l + i] * end->rotation[3 * l + j];
+    }
+  }
+  quaternion_of(A, q);
+  for (int i = 0; i < 3; i++) numbers[i] = p[i];
+  for (int i = 0; i < 4; i++) numbers[3 + i] = (double)q[i];
+  app_page_numbers(to, POSE, numbers);
+}
+
+static void write_shapes(const app_scene *s, FILE *to)
+{
+  static const char *const name[] = {
+      [GA_SHAPE_FRAME] = "frame",   [GA_SHAPE_POINT] = "point", [GA_SHAPE_LINE] = "line",
+      [GA_SHAPE_COIL] = "coil",     [GA_SHAPE_JOINT] = "joint", [GA_SHAPE_ARROW] = "arrow",
+      [GA_SHAPE_SPHERE] = "sphere", [GA_SHAPE_DISK] = "disk",   [GA_SHAPE_PLANE] = "plane",
+      [GA_SHAPE_BEAM] = "beam",     [GA_SHAPE_CABLE] = "cable", [GA_SHAPE_WHEEL] = "wheel"};
+  const ga_state state = {.q = s->q};
+  fputs(",\"shapes\":[", to);
+  for (int i = 0, n = 0; i < ga_machine_n_shapes(s->machine); i++) {
+    ga_shape shape;
+    if (ga_machine_shape(s->machine, &state, i, &shape)) continue;
+    if (n++) fputs(",\n", to);
+    fprintf(to, "{\"kind\":\"%s\",\"part\":", name[shape.kind]);
+    app_page_text(to, shape.part);
+    fputs(",\"type\":", to);
+    app_page_text(to, shape.type);
+    fprintf(to, ",\"size\":%.9g,\"on\":[%d", shape.size, shape.on[0]);
+    if (shape.n_ends > 1) fprintf(to, ",%d", shape.on[1]);
+    fputs("],\"at\":[", to);
+    for (int k = 0; k < shape.n_ends; k++) {
+      if (k) putc(',', to);
+      write_end(s, to, &state, &shape, k);
+    }
+    fputs("]}", to);
+  }
+  putc(']', to);
+}
+
+void app_scene_write(const app_scene *s, FILE *to)
+{
+  double *time = malloc(frames_of(s) * sizeof *time);
+  for (size_t k = 0; time && k < frames_of(s); k++) time[k] = s->n_frames ? s->time[s->frame[k]] : 0.0;
+  fputs("\"time\":", to);
+  app_page_bytes(to, time, time ? frames_of(s) * sizeof *time : 0);
+  free(time);
+  if (!s->machine) return;
+  write_movers(s, to);
+  write_shapes(s, to);
+}

@@ -1,0 +1,394 @@
+/* galpha view: a page that shows a machine moving, with plots of its signals. */
+#define _POSIX_C_SOURCE 200809L
+#include "page.h"
+#include "results.h"
+#include "scene.h"
+#include "task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NUMBERS = 350000 /* of all signals, 1.9 MB in base64 */ };
+static const char MARK[] = "@GALPHA_DATA@"; /* in the page, where the data go */
+
+typedef struct view {
+  const app_arguments *a;
+  const char *file;
+  app_task task; /* of a model; of a result only its context is used */
+  ga_result *result;
+  ga_model *model; /* of a result */
+  app_scene scene;
+  char *chosen; /* [n_signals] 1: plotted first */
+  char note[512];
+  int left_out; /* signals for which there was no room */
+} view;
+
+/* ---- Signals ---- */
+
+static int choose_signals(view *v)
+{
+  const int n = ga_result_n_signals(v->result);
+  v->chosen = calloc((size_t)n + 1, 1);
+  if (!v->chosen) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  for (int k = 1; k < v->a->n_operands; k++) {
+    if (!app_result_has(v->result, v->a->operands[k]))
+      return app_result_no_signal(v->a, v->result, v->file, v->a->operands[k]);
+    for (int i = 0; i < n; i++)
+      if (app_matches(v->a->operands[k], ga_result_signal_name(v->result, i))) v->chosen[i] = 1;
+  }
+  return APP_DONE;
+}
+
+/* Order in which signals are written while there is room: those asked for, then all but what is rarely looked
+ * at, then the rest. */
+static int rank_of(const view *v, int i)
+{
+  static const char *const rare[] = {".ax", ".ay", ".az",   ".qw",    ".qx",
+                                     ".qy", ".qz", ".roll", ".pitch", ".yaw"};
+  if (v->chosen[i]) return 0;
+  for (size_t k = 0; k < sizeof rare / sizeof *rare; k++)
+    if (app_ends_in(ga_result_signal_name(v->result, i), rare[k])) return 2;
+  return 1;
+}
+
+typedef struct range {
+  double base, low, high; /* base: the first value; all of finite values */
+} range;
+
+static range range_of(long n, const double *value)
+{
+  range r = {NAN, INFINITY, -INFINITY};
+  for (long i = 0; i < n; i++) {
+    if (!isfinite(value[i])) continue;
+    if (isnan(r.base)) r.base = value[i];
+    r.low = fmin(r.low, value[i]);
+    r.high = fmax(r.high, value[i]);
+  }
+  return r;
+}
+
+/* Smallest and largest value from each frame to the next, relative to the base: 2 n_frames numbers. Returns
+ * the largest distance of a record from the line between its frames. */
+static double take_envelope(const app_scene *s, const double *value, double base, float *out)
+{
+  double most = 0.0;
+  for (long k = 0; k < s->n_frames; k++) {
+    const long first = s->frame[k], last = k + 1 < s->n_frames ? s->frame[k + 1] : first;
+    double low = value[first], high = value[first];
+    for (long i = first; i <= last; i++) {
+      const double u = last > first ? (double)(i - first) / (double)(last - first) : 0.0;
+      low = fmin(low, value[i]);
+      high = fmax(high, value[i]);
+      most = fmax(most, fabs(value[i] - (1 - u) * value[first] - u * value[last]));
+    }
+    out[2 * k] = (float)(low - base);
+    out[2 * k + 1] = (float)(high - base);
+  }
+  return most;
+}
+
+/* Differences to the first value, so that small changes of large numbers are kept by single precision; where
+ * records that are left out differ visibly from those that are kept, their range too. numbers[3 n_frames].
+ * Returns how many numbers were written. */
+static long write_signal(const view *v, FILE *to, int i, const double *value, float *numbers)
+{
+  enum { VISIBLE = 200 }; /* a part of the range that is seen in a plot: 1/VISIBLE */
+  const app_scene *s = &v->scene;
+  const range r = range_of(s->n, value);
+  const long n = r.low == r.high ? 0 : s->n_frames;
+  const int thin = s->n_frames < s->n && n > 0 &&
+                   take_envelope(s, value, r.base, numbers + n) > (r.high - r.low) / VISIBLE;
+  for (long k = 0; k < n; k++) numbers[k] = (float)(value[s->frame[k]] - r.base);
+  fputs("{\"name\":", to);
+  app_page_text(to, ga_result_signal_name(v->result, i));
+  fputs(",\"unit\":", to);
+  app_page_text(to, ga_result_signal_unit(v->result, i));
+  fprintf(to, ",\"index\":%d,\"chosen\":%d,\"base\":", i, v->chosen[i]);
+  if (isfinite(r.base))
+    fprintf(to, "%.17g", r.base);
+  else
+    fputs("null", to);
+  fputs(",\"low\":", to);
+  app_page_number(to, r.low);
+  fputs(",\"high\":", to);
+  app_page_number(to, r.high);
+  fputs(",\"values\":", to);
+  app_page_bytes(to, numbers, (size_t)n * sizeof *numbers);
+  if (thin) fputs(",\"envelope\":", to), app_page_bytes(to, numbers + n, 2 * (size_t)n * sizeof *numbers);
+  putc('}', to);
+  return thin ? 3 * n : n;
+}
+
+static ga_status write_signals(view *v, FILE *to)
+{
+  app_scene *s = &v->scene;
+  const int n = v->result ? ga_result_n_signals(v->result) : 0;
+  double *value = malloc(((size_t)s->n + 1) * sizeof *value);
+  float *numbers = malloc((3 * (size_t)s->n_frames + 1) * sizeof *numbers);
+  ga_status status = value && numbers ? GA_OK : GA_ERR_MEMORY;
+  long written = 0, used = 0;
+  fputs(",\"signals\":[", to);
+  for (int rank = 0; rank < 3; rank++)
+    for (int i = 0; i < n && s->n_frames > 0 && !status; i++) {
+      if (rank_of(v, i) != rank) continue;
+      if (rank > 0 && used >= MOST_NUMBERS) {
+        v->left_out++;
+        continue;
+      }
+      status = ga_result_read(v->result, i, 0, s->n, value);
+      if (status == GA_ERR_FILE) s->damaged = 1, status = GA_OK;
+      if (status) break;
+      if (written++) fputs(",\n", to);
+      used += write_signal(v, to, i, value, numbers);
+    }
+  putc(']', to);
+  free(value);
+  free(numbers);
+  return status;
+}
+
+static void write_events(const view *v, FILE *to)
+{
+  enum { MOST_EVENTS = 2000 };
+  const long n = v->result ? ga_result_n_events(v->result) : 0;
+  fputs(",\"events\":[", to);
+  for (long i = 0; i < n && i < MOST_EVENTS; i++) {
+    fputs(i ? ",[" : "[", to);
+    app_page_number(to, ga_result_event_time(v->result, i));
+    putc(',', to);
+    app_page_text(to, ga_result_event_name(v->result, i));
+    putc(']', to);
+  }
+  putc(']', to);
+}
+
+/* ---- The page ---- */
+
+static void write_member(FILE *to, const char *name, const char *text)
+{
+  fprintf(to, "\"%s\":", name);
+  app_page_text(to, text ? text : "");
+  putc(',', to);
+}
+
+static const char *title_of(const view *v)
+{
+  const char *title = v->result ? ga_result_attribute(v->result, "title") : ga_model_title(v->task.model);
+  return title ? title : "";
+}
+
+static ga_status write_data(view *v, FILE *to)
+{
+  static const char *const words[] = {"title", "status", "failure", "method", "analysis", "model_file"};
+  double g[3] = {0, 0, 0};
+  putc('{', to);
+  write_member(to, "file", v->file);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    write_member(to, words[i],
+                 i == 0      ? title_of(v)
+                 : v->result ? ga_result_attribute(v->result, words[i])
+                             : "");
+  write_member(to, "note", v->note);
+  ga_machine_gravity_vector(v->scene.machine, g);
+  fputs("\"gravity\":", to);
+  app_page_numbers(to, 3, g);
+  fprintf(to, ",\"records\":%ld,", v->scene.n);
+  app_scene_write(&v->scene, to);
+  write_events(v, to);
+  const ga_status status = write_signals(v, to);
+  fprintf(to, ",\"left_out\":%d}", v->left_out);
+  return status;
+}
+
+/* The page with the data in the place of the mark. */
+static int write_page(view *v, const char *file)
+{
+  const char *page = (const char *)app_viewer_page, *mark = strstr(page, MARK);
+  char *text = NULL;
+  size_t length = 0;
+  FILE *to = open_memstream(&text, &length);
+  if (!to) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  fwrite(page, 1, (size_t)(mark - page), to);
+  const ga_status status = write_data(v, to);
+  fputs(mark + sizeof MARK - 1, to);
+  const int failed = fclose(to);
+  int code = APP_DONE;
+  if (status && status != GA_ERR_MEMORY)
+    code = (fprintf(stderr, "galpha view: %s\n", ga_context_error(v->task.ctx)->text), APP_FAILED);
+  else if (status || failed)
+    code = (fputs("galpha: out of memory\n", stderr), APP_FAILED);
+  const int error = code ? 0 : app_output_write(file, text, length);
+  free(text);
+  if (error) return app_output_refused(v->a, file, error);
+  if (code) return code;
+  printf("%s: ", file);
+  if (v->result)
+    printf("%ld of %ld records", v->scene.n_frames, v->scene.n);
+  else
+    fputs("the machine as it starts", stdout);
+  if (v->left_out) printf("; %d signals, none of which was named, are left out", v->left_out);
+  printf(", %.1f MB\n", (double)length / 1e6);
+  return APP_DONE;
+}
+
+/* ---- Results and models ---- */
+
+static ga_status take_initial(view *v, const ga_machine *m)
+{
+  const ga_system *sys = ga_machine_system(m);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
+  double *q = calloc(nq + nv + (size_t)ga_system_size(sys, GA_BLOCK_X) + 1, sizeof *q);
+  v->scene.q = q;
+  return q ? ga_machine_initial(m, q, q + nq, q + nq + nv) : GA_ERR_MEMORY;
+}
+
+/* Reads the model of a result: its text; where that names other files, of matrices, the model's own file, if
+ * it is where it was and says the same. */
+static ga_status read_model(view *v, const char *text, const char *file)
+{
+  ga_model_opts opts = ga_model_defaults();
+  ga_model *beside = NULL;
+  opts.allow_library = app_has(v->a, "allow-library");
+  ga_status status =
+      ga_model_read_text(v->task.ctx, *file ? file : v->file, text, strlen(text), &opts, &v->model);
+  if (!status || !*file) return status;
+  if (ga_model_read_file(v->task.ctx, file, &opts, &beside) == GA_OK &&
+      strcmp(ga_model_text(beside), text) == 0) {
+    ga_model_destroy(&v->model);
+    v->model = beside;
+    return GA_OK;
+  }
+  ga_model_destroy(&beside);
+  return status;
+}
+
+/* The machine of a result, by the model in it; without one the page has no picture. */
+static void build_machine(view *v)
+{
+  const char *text = ga_result_model(v->result), *file = ga_result_attribute(v->result, "model_file");
+  if (!*text) {
+    snprintf(v->note, sizeof v->note, "The result has no model, or a damaged one: there is nothing to draw.");
+  } else if (read_model(v, text, file ? file : "") || take_initial(v, ga_model_machine(v->model))) {
+    const char *why = v->model && ga_model_n_messages(v->model) > 0 ? ga_model_message_at(v->model, 0)->text
+                                                                    : ga_context_error(v->task.ctx)->text;
+    snprintf(v->note, sizeof v->note,
+             "The model in the result cannot be read, so the machine is not drawn: %s", why);
+  } else {
+    v->scene.machine = ga_model_machine(v->model);
+  }
+  if (*v->note) fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
+}
+
+static int open_result(view *v)
+{
+  if (app_has(v->a, "set"))
+    return app_misused(v->a, "--set: %s is a result, whose parameters have values", v->file);
+  if (ga_context_create(NULL, &v->task.ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = app_result_open(v->a, v->task.ctx, v->file, &v->result);
+  if (code) return code;
+  app_result_warn(v->result, v->file);
+  v->scene.result = v->result;
+  code = choose_signals(v);
+  if (!code) build_machine(v);
+  return code;
+}
+
+/* A model at its start; if it cannot be started, as it is given. */
+static int open_model(view *v)
+{
+  const ga_simulate_opts opts = ga_simulate_defaults();
+  app_task *s = &v->task;
+  if (v->a->n_operands > 1) return app_misused(v->a, "%s is a model, which has no signals yet", v->file);
+  const int code = app_task_open(s, v->a);
+  if (code) return code;
+  if (take_initial(v, s->machine)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  v->scene.machine = s->machine;
+  ga_status status = app_task_prepare(s, &s->settings, &opts);
+  if (!status) status = app_task_start(s, 0);
+  const ga_state *state = status ? NULL : ga_stepper_state(s->stepper);
+  if (state) {
+    const size_t nq = (size_t)ga_group_nq(ga_system_group(ga_machine_system(s->machine)));
+    memcpy(v->scene.q, state->q, nq * sizeof *state->q);
+    return APP_DONE;
+  }
+  app_task_explain(s, v->a, "the machine cannot be started, and is drawn as it is given", status);
+  snprintf(v->note, sizeof v->note, "The machine cannot be started, and is drawn as it is given: %s",
+           ga_context_error(s->ctx)->text);
+  return APP_DONE;
+}
+
+/* 1: a result, by its first bytes, or its name where it cannot be read. */
+static int is_result(const char *file)
+{
+  char begin[4] = {0};
+  FILE *f = fopen(file, "rb");
+  const size_t n = f ? fread(begin, 1, sizeof begin, f) : 0;
+  if (f) fclose(f);
+  return (n == sizeof begin && memcmp(begin, "\211HDF", 4) == 0) || app_ends_in(file, ".h5") ||
+         app_ends_in(file, ".hdf5");
+}
+
+/* What the file lacks, as a note on the page and a warning. */
+static void note_losses(view *v)
+{
+  const app_scene *s = &v->scene;
+  ga_mover mover = {.part = ""};
+  for (int i = 0; s->n_lost > 0 && i < ga_machine_n_movers(s->machine) && !*mover.part; i++)
+    if (s->lost[i]) ga_machine_mover(s->machine, i, &mover);
+  if (v->result && s->n_frames == 0 && s->machine)
+    snprintf(v->note, sizeof v->note, "%s: the machine is drawn as it starts.",
+             s->n > 0 ? "The times of all records are damaged" : "The result has no records");
+  else if (s->n_lost > 0 && s->damaged)
+    snprintf(v->note, sizeof v->note, "Records of %s%s are damaged: they are drawn where they start.",
+             mover.part, s->n_lost > 1 ? " and others" : "");
+  else if (s->n_lost > 0)
+    snprintf(v->note, sizeof v->note,
+             "The file does not say where %s%s moved: they are drawn where they start. 'poses: true' under "
+             "'simulation' records it.",
+             mover.part, s->n_lost > 1 ? " and others" : "");
+  else if (s->damaged)
+    snprintf(v->note, sizeof v->note, "Some records are damaged: they are left out.");
+  else
+    return;
+  fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
+}
+
+static int make(view *v, const char *file)
+{
+  const ga_status status = app_scene_read(&v->scene);
+  if (status == GA_ERR_MEMORY) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  if (status) return fprintf(stderr, "galpha view: %s\n", ga_context_error(v->task.ctx)->text), APP_FAILED;
+  note_losses(v);
+  const int code = write_page(v, file);
+  if (code || !v->scene.damaged) return code;
+  if (ga_result_verify(v->result)) fprintf(stderr, "galpha view: %s\n", ga_context_error(v->task.ctx)->text);
+  return APP_FAILED;
+}
+
+static int check_name(const view *v, const char *file)
+{
+  if (!app_ends_in(file, ".html") && !app_ends_in(file, ".htm"))
+    return app_misused(v->a, "--out: \"%s\" does not end in .html", file);
+  const int error = app_output_check(file);
+  return error ? app_output_refused(v->a, file, error) : APP_DONE;
+}
+
+int app_view(const app_arguments *a)
+{
+  view v = {.a = a, .file = a->operands[0]};
+  char *beside = app_text(a, "out") ? NULL : app_beside(a->operands[0], ".html");
+  const char *file = app_text(a, "out") ? app_text(a, "out") : beside;
+  if (!file) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = check_name(&v, file);
+  if (!code) code = is_result(v.file) ? open_result(&v) : open_model(&v);
+  if (!code) code = make(&v, file);
+  app_scene_free(&v.scene);
+  free(v.chosen);
+  ga_result_close(&v.result);
+  ga_model_destroy(&v.model);
+  app_task_close(&v.task);
+  free(beside);
+  return code;
+}

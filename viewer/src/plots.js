@@ -1,0 +1,113 @@
+// Plots of signals over time, a panel for each unit, linked to the time of the animation.
+import uPlot from "uplot";
+
+const COLOURS = ["#1769c4", "#d9541e", "#2a9d4a", "#8e44ad", "#c0392b", "#16858c", "#b8860b", "#555f6e"];
+
+export class Plots {
+  constructor(motion, box, seek, changed) {
+    Object.assign(this, { motion, box, seek, changed, names: [], panels: [], t: motion.start });
+    new ResizeObserver(() => this.#resize()).observe(box);
+  }
+
+  has(name) {
+    return this.names.includes(name);
+  }
+
+  toggle(name) {
+    if (!this.motion.signals.has(name)) return;
+    this.names = this.has(name) ? this.names.filter((n) => n !== name) : [...this.names, name];
+    this.draw();
+    this.changed();
+  }
+
+  draw() {
+    for (const p of this.panels) p.plot.destroy();
+    this.box.replaceChildren();
+    this.panels = [];
+    this.box.parentElement.classList.toggle("empty", this.names.length === 0);
+    const units = new Map();
+    for (const name of this.names) {
+      const unit = this.motion.signals.get(name).unit;
+      units.set(unit, [...(units.get(unit) ?? []), name]);
+    }
+    for (const [name, names] of units) this.#panel(name, names);
+    this.move(this.t);
+  }
+
+  #width() {
+    return Math.max(180, this.box.clientWidth - 4);
+  }
+
+  #panel(name, names) {
+    const root = document.createElement("div"), keys = document.createElement("div"), cursor = document.createElement("div");
+    root.className = "panel";
+    keys.className = "keys";
+    cursor.className = "cursor";
+    this.box.append(root);
+    const style = getComputedStyle(document.documentElement);
+    const axis = { stroke: style.getPropertyValue("--text"), grid: { stroke: style.getPropertyValue("--line"), width: 1 }, ticks: { stroke: style.getPropertyValue("--line"), width: 1 } };
+    const finite = (y) => Array.from(y, (v) => (Number.isFinite(v) ? v : null));
+    const series = [{}], columns = [Array.from(this.motion.time)], bands = [];
+    names.forEach((n, i) => {
+      const colour = COLOURS[i % COLOURS.length], envelope = this.motion.envelope(n);
+      if (envelope) {
+        bands.push({ series: [series.length + 1, series.length], fill: colour + "55" });
+        for (const edge of envelope) series.push({ stroke: colour + "88", width: 0.5, points: { show: false } }), columns.push(edge);
+      }
+      series.push({ stroke: colour, width: 1.5, label: n });
+      columns.push(finite(this.motion.values(n)));
+    });
+    const plot = new uPlot({
+      width: this.#width(), height: 170, legend: { show: false }, scales: { x: { time: false } },
+      cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0], pxAlign: 0,
+      axes: [{ ...axis, size: 28 }, { ...axis, size: 62, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
+      series, bands,
+    }, columns, root);
+    const values = names.map((n, i) => {
+      const key = document.createElement("span"), mark = document.createElement("i"), text = document.createElement("b");
+      mark.style.background = COLOURS[i % COLOURS.length];
+      text.style.fontWeight = "normal";
+      key.title = "remove";
+      key.append(mark, n + " ", text);
+      key.onclick = () => this.toggle(n);
+      keys.append(key);
+      return text;
+    });
+    root.append(keys, cursor);
+    plot.over.addEventListener("pointerdown", (e) => {
+      const go = (event) => this.seek(plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x"));
+      go(e);
+      plot.over.setPointerCapture(e.pointerId);
+      plot.over.onpointermove = go;
+      plot.over.onpointerup = () => (plot.over.onpointermove = null);
+    });
+    this.panels.push({ plot, cursor, names, values });
+  }
+
+  #resize() {
+    for (const p of this.panels) if (p.plot.width !== this.#width()) p.plot.setSize({ width: this.#width(), height: 170 });
+    this.move(this.t);
+  }
+
+  move(t) {
+    this.t = t;
+    for (const { plot, cursor, names, values } of this.panels) {
+      cursor.style.left = `${plot.over.offsetLeft + plot.valToPos(t, "x")}px`;
+      cursor.style.top = `${plot.over.offsetTop}px`;
+      cursor.style.height = `${plot.over.clientHeight}px`;
+      names.forEach((n, i) => (values[i].textContent = short(this.motion.value(n, t))));
+    }
+  }
+}
+
+// "m/s^2" as it is printed: m/s².
+export function unit(name) {
+  return name.replaceAll("^2", "²").replaceAll("^3", "³").replaceAll("*", "·");
+}
+
+// Five digits, with a true minus.
+export function short(v) {
+  if (v === null || !Number.isFinite(v)) return "–";
+  const text = v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e6) ? v.toExponential(3) : String(Number(v.toPrecision(5)));
+  return text.replaceAll("-", "−");
+}
