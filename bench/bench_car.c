@@ -35,6 +35,23 @@ static void run_close(run *r)
   free(r->q);
 }
 
+/* The full car starts at its equilibrium, as galpha run does by `from_equilibrium`. */
+static ga_status find_rest(run *r, const ga_machine *m, double *v, double *x)
+{
+  const ga_system *sys = ga_machine_system(m);
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  ga_equilibrium *eq = NULL;
+  o.hold_free = 1;
+  ga_status status = ga_equilibrium_create(r->ctx, sys, &o, &eq);
+  if (!status) status = ga_equilibrium_solve(eq, 0, r->q, x, NULL);
+  const ga_state *at = status ? NULL : ga_equilibrium_state(eq);
+  if (at) status = ga_machine_move_velocities(m, r->q, at->q, v);
+  if (at) memcpy(r->q, at->q, (size_t)ga_group_nq(ga_system_group(sys)) * sizeof *r->q);
+  if (at && at->x) memcpy(x, at->x, (size_t)ga_system_size(sys, GA_BLOCK_X) * sizeof *x);
+  ga_equilibrium_destroy(&eq);
+  return status;
+}
+
 static ga_status run_open(run *r, const char *path, int timing)
 {
   ga_stepper_opts o = ga_stepper_defaults();
@@ -53,6 +70,8 @@ static ga_status run_open(run *r, const char *path, int timing)
   so.t_end = STEPS * H, so.fixed_h = H, so.defect_points = 0;
   start.h = H;
   status = ga_machine_initial(m, r->q, r->q + nq, r->q + nq + nv);
+  if (!status && ga_model_settings(r->model)->from_equilibrium)
+    status = find_rest(r, m, r->q + nq, r->q + nq + nv);
   if (!status) status = ga_stepper_create(r->ctx, sys, &o, &r->st);
   if (!status) status = ga_simulator_create(r->ctx, r->st, &so, &r->sim);
   if (!status)
@@ -104,7 +123,7 @@ static ga_status measure(const char *path, costs *c)
 static void print_costs(const char *name, const costs *c, report *figures)
 {
   const double least = c->assembly + c->factor + c->solve;
-  printf("  %-16s %8.0f %9.0f %9.0f %7.0f %9.0f %7.1f %11.2f %9.2f %8.0f %10.1f\n", name, 1e6 * c->step,
+  printf("  %-20s %8.0f %9.0f %9.0f %7.0f %9.0f %7.1f %11.2f %9.2f %8.0f %10.1f\n", name, 1e6 * c->step,
          1e6 * c->assembly, 1e6 * c->factor, 1e6 * c->solve, 1e6 * c->residual, c->step / least,
          c->iterations, c->factorisations, c->retries, H / c->step);
   report_add(figures, c->step, "car.%s.step_s", name);
@@ -122,7 +141,7 @@ typedef struct session {
 
 static int visit(void *user, const char *path, const char *name)
 {
-  static const char *const CARS[] = {"car", "car_semi_active"};
+  static const char *const CARS[] = {"car", "car_semi_active", "full_car", "full_car_semi_active"};
   session *s = user;
   costs c;
   for (size_t i = 0; i < sizeof CARS / sizeof *CARS; i++) {
@@ -138,11 +157,12 @@ int main(int argc, char **argv)
   static session s;
   bench_options options;
   int n = 0;
-  const int code = bench_options_read(&options, argc, argv, "car car_semi_active");
+  const int code =
+      bench_options_read(&options, argc, argv, "car car_semi_active full_car full_car_semi_active");
   if (code >= 0) return code;
   s.options = &options;
   printf("cars in a lane change of 6 s, stabilized, steps of 10 ms; CPU in µs\n");
-  printf("  %-16s %8s %9s %9s %7s %9s %7s %11s %9s %8s %10s\n", "", "step", "assembly", "factor", "solve",
+  printf("  %-20s %8s %9s %9s %7s %9s %7s %11s %9s %8s %10s\n", "", "step", "assembly", "factor", "solve",
          "residual", "step/afs", "iterations", "factors", "retries", "real time");
   const int failed = models_each("examples/models", NULL, visit, &s, &n);
   return bench_finish(&s.figures, &options) || failed;

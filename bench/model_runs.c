@@ -85,6 +85,7 @@ int models_each(const char *folder, const char *only,
   int sum = 0;
   snprintf(below, sizeof below, "%.*s%s", (int)(strlen(__FILE__) - (sizeof here - 1)), __FILE__, folder);
   const int found = scandir(below, &list, is_model, alphasort);
+  if (found < 0) return fprintf(stderr, "cannot read the folder %s\n", below), 1;
   for (int i = 0; i < found; i++) {
     snprintf(name, sizeof name, "%.*s", (int)strlen(list[i]->d_name) - 5, list[i]->d_name);
     snprintf(path, sizeof path, "%s/%s", below, list[i]->d_name);
