@@ -50,6 +50,20 @@ ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga
   return add_outputs(m, b, part, n_y) ? NULL : el;
 }
 
+int ga__columns_of_nodes(const ga__mbs_model *b, const ga__element *el, const int *node, int n_nodes,
+                         int *column, int room)
+{
+  int n = 0;
+  for (int j = 0; j < n_nodes; j++) {
+    const ga__node *at = GA__AT(b->node, ga__node, node[j]);
+    for (int k = 0; node[j] && k < at->n; k++, n++)
+      if (n < room) column[n] = at->v + k;
+  }
+  for (int k = 0; k < el->n_x; k++, n++)
+    if (n < room) column[n] = ga__column_x(b, el->x + k);
+  return n;
+}
+
 ga__element *ga__element_of(const ga__mbs_model *b, int part)
 {
   return b->part_element[part] < 0 ? NULL : ga__element_at(b, b->part_element[part]);

@@ -287,6 +287,10 @@ ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga
                              int n_y);
 /* The element of a part; NULL: none, or not yet created. */
 ga__element *ga__element_of(const ga__mbs_model *b, int part);
+/* Columns of what depends on the motion of nodes (0, the ground, has none) and on the element's states, as
+ * value_columns gives them. */
+int ga__columns_of_nodes(const ga__mbs_model *b, const ga__element *el, const int *node, int n_nodes,
+                         int *column, int room);
 /* After all parts have created theirs: adds the elements of the whole machine and sorts all by rank. */
 ga_status ga__elements_close(ga_machine *m, ga__mbs_model *b);
 /* After all are bound: prepares evaluation (which elements have a sweep, which act without one). */

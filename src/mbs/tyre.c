@@ -509,15 +509,8 @@ static int values(const ga__eval *e, const ga__element *el, double *out)
 
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
 {
-  const tyre *u = el->data;
-  int n = 0;
   (void)i;
-  for (int j = 0; j < 2; j++)
-    for (int k = 0; u->node[j] && k < node_at(b, u->node[j])->n; k++, n++)
-      if (n < room) column[n] = node_at(b, u->node[j])->v + k;
-  for (int k = 0; k < el->n_x; k++, n++)
-    if (n < room) column[n] = ga__column_x(b, el->x + k);
-  return n;
+  return ga__columns_of_nodes(b, el, ((const tyre *)el->data)->node, 2, column, room);
 }
 
 static int value_slopes(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,

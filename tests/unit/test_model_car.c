@@ -9,21 +9,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core_rig.h"
-#include "galpha/model.h"
+#include "car_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct car {
-  ga_context *ctx;
-  ga_model *model;
-  ga_machine *m;
-  ga_stepper *st;
-  ga_meter *meter;
-} car;
 
 typedef struct car_opts {
   const char *file, *set;
@@ -34,15 +25,8 @@ typedef struct car_opts {
 
 static void car_read(car *c, const car_opts *opts)
 {
-  char path[512];
-  ga_model_opts o = ga_model_defaults();
-  o.n_set = opts->set != NULL, o.set = &opts->set;
-  snprintf(path, sizeof path, MODELS "/%s.yaml", opts->file);
-  assert_int_equal(ga_context_create(NULL, &c->ctx), GA_OK);
-  const ga_status status = ga_model_read_file(c->ctx, path, &o, &c->model);
-  if (status) fail_msg("%s", ga_context_error(c->ctx)->text);
+  car_read_file(c, opts->file, opts->set != NULL, &opts->set);
   if (!opts->set) assert_int_equal(ga_model_n_messages(c->model), 0);
-  c->m = ga_model_machine(c->model);
 }
 
 /* Starts the car; the status of the stepper's start. */
@@ -69,43 +53,16 @@ static ga_status car_start(car *c, const car_opts *opts)
 
 static car car_open_with(const car_opts *opts)
 {
-  car c = {NULL, NULL, NULL, NULL, NULL};
+  car c = {0};
   car_read(&c, opts);
   assert_status(c.ctx, car_start(&c, opts), GA_OK);
-  assert_status(c.ctx, ga_meter_create(c.ctx, c.m, &c.meter), GA_OK);
-  assert_status(c.ctx, ga_meter_start(c.meter, ga_stepper_state(c.st)), GA_OK);
+  car_meter(&c);
   return c;
 }
 
 static car car_open(const char *set, double h)
 {
   return car_open_with(&(car_opts){"car", set, h, 0.9, GA_STABILIZED, GA_REUSE});
-}
-
-static void car_run(car *c, double h, int n)
-{
-  for (int i = 0; i < n; i++) {
-    assert_status(c->ctx, ga_stepper_step(c->st, h), GA_OK);
-    assert_status(c->ctx, ga_meter_update(c->meter, ga_stepper_state(c->st)), GA_OK);
-  }
-}
-
-static double car_signal(const car *c, const char *name)
-{
-  double value = NAN;
-  const int index = ga_machine_find_signal(c->m, name);
-  if (index < 0) fail_msg("there is no signal '%s'", name);
-  assert_status(c->ctx, ga_machine_signals(c->m, c->meter, ga_stepper_state(c->st), 1, &index, &value),
-                GA_OK);
-  return value;
-}
-
-static void car_close(car *c)
-{
-  ga_meter_destroy(&c->meter);
-  ga_stepper_destroy(&c->st);
-  ga_model_destroy(&c->model);
-  ga_context_destroy(&c->ctx);
 }
 
 static double car_yaw(const car *c)
@@ -433,7 +390,7 @@ static void methods_agree(void **state)
   car_close(&d);
   for (size_t i = 0; i < sizeof REFUSING / sizeof *REFUSING; i++) {
     const car_opts opts = {"car_semi_active", NULL, h, 0.9, REFUSING[i], GA_REUSE};
-    car e = {NULL, NULL, NULL, NULL, NULL};
+    car e = {0};
     car_read(&e, &opts);
     assert_true(car_start(&e, &opts) != GA_OK);
     assert_non_null(

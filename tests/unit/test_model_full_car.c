@@ -1,6 +1,6 @@
 /* The full car of examples/models: its equilibrium, both sides, steering, dampers, energy. With
- * GALPHA_THOROUGH
- * (`make soak`) also whole manoeuvres: straight ahead, order in time, methods, step sizes and speeds. */
+ * GALPHA_THOROUGH (`make soak`) also whole manoeuvres: straight ahead, order in time, methods, step sizes and
+ * speeds. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core_rig.h"
-#include "galpha/model.h"
+#include "car_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +23,6 @@ typedef struct car_opts {
   ga_reuse reuse;
 } car_opts;
 
-typedef struct car {
-  ga_context *ctx;
-  ga_model *model;
-  ga_machine *m;
-  ga_stepper *st;
-  ga_meter *meter;
-} car;
-
 static int thorough(void)
 {
   return getenv("GALPHA_THOROUGH") != NULL;
@@ -39,16 +30,10 @@ static int thorough(void)
 
 static void car_read(car *c, const car_opts *opts)
 {
-  char path[512];
-  ga_model_opts o = ga_model_defaults();
-  o.set = opts->set;
-  while (o.n_set < MOST_SET && opts->set[o.n_set]) o.n_set++;
-  snprintf(path, sizeof path, MODELS "/%s.yaml", opts->file);
-  assert_int_equal(ga_context_create(NULL, &c->ctx), GA_OK);
-  const ga_status status = ga_model_read_file(c->ctx, path, &o, &c->model);
-  if (status) fail_msg("%s", ga_context_error(c->ctx)->text);
+  int n = 0;
+  while (n < MOST_SET && opts->set[n]) n++;
+  car_read_file(c, opts->file, n, opts->set);
   assert_int_equal(ga_model_n_messages(c->model), 0);
-  c->m = ga_model_machine(c->model);
 }
 
 /* q, x and multipliers of the equilibrium, as `from_equilibrium` gives them. */
@@ -95,38 +80,11 @@ static ga_status car_start(car *c, const car_opts *opts)
 
 static car car_open(const car_opts *opts)
 {
-  car c = {NULL, NULL, NULL, NULL, NULL};
+  car c = {0};
   car_read(&c, opts);
   assert_status(c.ctx, car_start(&c, opts), GA_OK);
-  assert_status(c.ctx, ga_meter_create(c.ctx, c.m, &c.meter), GA_OK);
-  assert_status(c.ctx, ga_meter_start(c.meter, ga_stepper_state(c.st)), GA_OK);
+  car_meter(&c);
   return c;
-}
-
-static void car_run(car *c, double h, int n)
-{
-  for (int i = 0; i < n; i++) {
-    assert_status(c->ctx, ga_stepper_step(c->st, h), GA_OK);
-    assert_status(c->ctx, ga_meter_update(c->meter, ga_stepper_state(c->st)), GA_OK);
-  }
-}
-
-static double car_signal(const car *c, const char *name)
-{
-  double value = NAN;
-  const int index = ga_machine_find_signal(c->m, name);
-  if (index < 0) fail_msg("there is no signal '%s'", name);
-  assert_status(c->ctx, ga_machine_signals(c->m, c->meter, ga_stepper_state(c->st), 1, &index, &value),
-                GA_OK);
-  return value;
-}
-
-static void car_close(car *c)
-{
-  ga_meter_destroy(&c->meter);
-  ga_stepper_destroy(&c->st);
-  ga_model_destroy(&c->model);
-  ga_context_destroy(&c->ctx);
 }
 
 static const char *const TYRE[4] = {"front_tyre0.fz", "front_tyre1.fz", "rear_tyre0.fz", "rear_tyre1.fz"};
@@ -333,7 +291,7 @@ static void methods_and_steps(void **state)
   }
   for (size_t i = 0; i < sizeof REFUSING / sizeof *REFUSING; i++) {
     const car_opts opts = {"full_car_semi_active", {NULL}, 1e-2, 0.9, REFUSING[i], GA_REUSE};
-    car c = {NULL, NULL, NULL, NULL, NULL};
+    car c = {0};
     car_read(&c, &opts);
     assert_true(car_start(&c, &opts) != GA_OK);
     assert_non_null(

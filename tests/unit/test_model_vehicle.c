@@ -7,34 +7,18 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core_rig.h"
-#include "galpha/model.h"
+#include "car_rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static const double G = 9.81;
 
-typedef struct car {
-  ga_context *ctx;
-  ga_model *model;
-  ga_machine *m;
-  ga_stepper *st;
-  ga_meter *meter;
-  double *q, *v, *x; /* initial values */
-} car;
-
 static car car_read(const char *file, int n_set, const char *const *set)
 {
-  char path[512];
-  car c = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-  ga_model_opts o = ga_model_defaults();
+  car c = {0};
   ga_stepper_opts so = ga_stepper_defaults();
-  o.n_set = n_set, o.set = set;
-  snprintf(path, sizeof path, MODELS "/%s.yaml", file);
-  assert_int_equal(ga_context_create(NULL, &c.ctx), GA_OK);
-  if (ga_model_read_file(c.ctx, path, &o, &c.model)) fail_msg("%s", ga_context_error(c.ctx)->text);
-  c.m = ga_model_machine(c.model);
+  car_read_file(&c, file, n_set, set);
   const ga_system *sys = ga_machine_system(c.m);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V);
   c.q = calloc(nq + nv + (size_t)ga_system_size(sys, GA_BLOCK_X) + 1, sizeof *c.q);
@@ -52,33 +36,8 @@ static car car_open(const char *file, int n_set, const char *const *set, double 
   ga_start_opts start = ga_start_defaults();
   start.h = h;
   assert_status(c.ctx, ga_stepper_start(c.st, &start, 0, c.q, c.v, c.x, NULL, NULL, NULL), GA_OK);
-  assert_status(c.ctx, ga_meter_create(c.ctx, c.m, &c.meter), GA_OK);
-  assert_status(c.ctx, ga_meter_start(c.meter, ga_stepper_state(c.st)), GA_OK);
+  car_meter(&c);
   return c;
-}
-
-static void car_step(car *c, double h)
-{
-  assert_status(c->ctx, ga_stepper_step(c->st, h), GA_OK);
-  assert_status(c->ctx, ga_meter_update(c->meter, ga_stepper_state(c->st)), GA_OK);
-}
-
-static double value(const car *c, const char *name)
-{
-  double out = NAN;
-  const int index = ga_machine_find_signal(c->m, name);
-  if (index < 0) fail_msg("there is no signal '%s'", name);
-  assert_status(c->ctx, ga_machine_signals(c->m, c->meter, ga_stepper_state(c->st), 1, &index, &out), GA_OK);
-  return out;
-}
-
-static void car_close(car *c)
-{
-  ga_meter_destroy(&c->meter);
-  ga_stepper_destroy(&c->st);
-  ga_model_destroy(&c->model);
-  ga_context_destroy(&c->ctx);
-  free(c->q);
 }
 
 static const char *const TYRE[4] = {"front_tyre0", "front_tyre1", "rear_tyre0", "rear_tyre1"};
@@ -87,7 +46,7 @@ static double of_tyre(const car *c, int k, const char *signal)
 {
   char name[64];
   snprintf(name, sizeof name, "%s.%s", TYRE[k], signal);
-  return value(c, name);
+  return car_signal(c, name);
 }
 
 /* ---- A steady circle ----
@@ -102,10 +61,11 @@ static void circle_is_that_of_the_bicycle(void **state)
   (void)state;
   if (rig_brief()) return;
   car c = car_open("car_step_steer", 1, SET, h);
-  for (int i = 0; i < 800; i++) car_step(&c, h);
-  const double v = hypot(value(&c, "chassis.vx"), value(&c, "chassis.vy")), rate = value(&c, "chassis.wz");
-  const double front = 0.5 * (value(&c, "front_upright0.yaw") + value(&c, "front_upright1.yaw")),
-               rear = 0.5 * (value(&c, "rear_upright0.yaw") + value(&c, "rear_upright1.yaw"));
+  for (int i = 0; i < 800; i++) car_run(&c, h, 1);
+  const double v = hypot(car_signal(&c, "chassis.vx"), car_signal(&c, "chassis.vy")),
+               rate = car_signal(&c, "chassis.wz");
+  const double front = 0.5 * (car_signal(&c, "front_upright0.yaw") + car_signal(&c, "front_upright1.yaw")),
+               rear = 0.5 * (car_signal(&c, "rear_upright0.yaw") + car_signal(&c, "rear_upright1.yaw"));
   double side = 0;
   for (int k = 0; k < 4; k++) side += of_tyre(&c, k, "fy");
   for (int axle = 0; axle < 4; axle += 2)
@@ -139,9 +99,9 @@ static int observe_braking(void *user, const ga_stepper *st)
     force += hypot(of_tyre(b->c, k, "fx"), of_tyre(b->c, k, "fy"));
     load += of_tyre(b->c, k, "fz");
   }
-  if (t < 2.4 + 1e-9) b->vx[0] = value(b->c, "chassis.vx");
+  if (t < 2.4 + 1e-9) b->vx[0] = car_signal(b->c, "chassis.vx");
   if (t < 3.1 + 1e-9)
-    b->vx[1] = value(b->c, "chassis.vx"), b->least_grip = fmin(b->least_grip, force / (0.9 * load));
+    b->vx[1] = car_signal(b->c, "chassis.vx"), b->least_grip = fmin(b->least_grip, force / (0.9 * load));
   b->most_x = fmax(b->most_x, of_tyre(b->c, 0, "x"));
   return 0;
 }
@@ -163,8 +123,8 @@ static void locked_wheels_stop_the_car(void **state)
   assert_status(c.ctx, ga_simulator_run(sim), GA_OK);
   assert_near((b.vx[0] - b.vx[1]) / (0.7 * 0.9 * G), 1, 0.01, "deceleration");
   assert_near(b.least_grip, 1, 1e-5, "friction");
-  assert_near(value(&c, "chassis.vx"), 0, 1e-3, "speed in the end");
-  assert_near(value(&c, "chassis.y"), 0, 1e-9, "straight");
+  assert_near(car_signal(&c, "chassis.vx"), 0, 1e-3, "speed in the end");
+  assert_near(car_signal(&c, "chassis.y"), 0, 1e-9, "straight");
   assert_true(b.most_x - of_tyre(&c, 0, "x") < 0.01); /* it rocks, and does not go back */
   ga_simulator_destroy(&sim);
   car_close(&c);
@@ -182,8 +142,8 @@ static void wheel_lifts_off(void **state)
   if (rig_brief()) return;
   car c = car_open("car_bump", 2, SET, h);
   for (int i = 0; i < 1500; i++) {
-    car_step(&c, h);
-    const double fz = of_tyre(&c, 0, "fz"), now = value(&c, "energy.dissipated");
+    car_run(&c, h, 1);
+    const double fz = of_tyre(&c, 0, "fz"), now = car_signal(&c, "energy.dissipated");
     assert_true(fz >= 0);
     if (fz == 0)
       off++, assert_near(hypot(of_tyre(&c, 0, "fx"), of_tyre(&c, 0, "fy")), 0, 0, "forces in the air");
@@ -192,8 +152,8 @@ static void wheel_lifts_off(void **state)
   }
   assert_true(off > 20 && most > 10000);
   assert_near(of_tyre(&c, 0, "fz"), 4533, 100, "load behind the bump");
-  assert_near(value(&c, "chassis.roll"), 0, 5e-3, "roll behind the bump");
-  assert_near(value(&c, "energy.balance") / lost, 0, 2e-3, "energy balance");
+  assert_near(car_signal(&c, "chassis.roll"), 0, 5e-3, "roll behind the bump");
+  assert_near(car_signal(&c, "energy.balance") / lost, 0, 2e-3, "energy balance");
   car_close(&c);
 }
 
@@ -208,12 +168,12 @@ static void stays_and_runs_straight(void **state)
       const char *const set[] = {"rack_travel=0 m", fast ? "v=30 m/s" : "v=0 m/s"};
       const double h = 1e-2;
       car c = car_open(FILES[k], 2, set, h);
-      for (int i = 0; i < (rig_brief() ? 3 : 200); i++) car_step(&c, h);
+      for (int i = 0; i < (rig_brief() ? 3 : 200); i++) car_run(&c, h, 1);
       const double x = fast ? 30 * ga_stepper_state(c.st)->t : 0;
-      assert_near(value(&c, "chassis.x"), x, 1e-10, "x");
-      assert_near(value(&c, "chassis.y"), 0, 1e-11, "y");
-      assert_near(value(&c, "chassis.z"), 0.55, 1e-10, "z");
-      assert_near(value(&c, "chassis.yaw"), 0, 1e-11, "yaw");
+      assert_near(car_signal(&c, "chassis.x"), x, 1e-10, "x");
+      assert_near(car_signal(&c, "chassis.y"), 0, 1e-11, "y");
+      assert_near(car_signal(&c, "chassis.z"), 0.55, 1e-10, "z");
+      assert_near(car_signal(&c, "chassis.yaw"), 0, 1e-11, "yaw");
       car_close(&c);
     }
   }
