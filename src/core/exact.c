@@ -262,8 +262,9 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
   const ga_eta_terms terms = st->n_eta ? st->opts.newton.eta_terms : GA_ETA_FULL;
   const int chooses = terms == GA_ETA_AUTO && st->sys->n > SMALL && !leaves_out;
   int yes = form == GA__REDUCED ? terms == GA_ETA_TRIANGULAR || chooses : terms != GA_ETA_TRIANGULAR;
-  const int by_fronts = st->opts.lu != GA_LU_SPARSE; /* KLU's search for pivots would fill it */
-  if (yes && form == GA__COMPLETE && st->n_eta && !leaves_out && st->sys->cluster && by_fronts &&
+  /* KLU's search for pivots would fill it; few constraints couple little, as of a long beam. */
+  const int pays = st->opts.lu != GA_LU_SPARSE && 4 * st->n_eta >= st->sys->nv;
+  if (yes && form == GA__COMPLETE && st->n_eta && !leaves_out && st->sys->cluster && pays &&
       ga__order_wants(st->sys, st->sys->n, st->opts.lu, 0)) {
     *out = expanded_layout(st);
     return GA_OK;
