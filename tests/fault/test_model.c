@@ -177,7 +177,7 @@ static void each_allocation_of_writing_fails(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
     assert_true(desk_memory.live <= live + 1); /* the text, once it is there */
   }
-  assert_true(n > 50 && yaml_calls > 10);
+  assert_true(n > 50 && yaml_calls > (rig_brief() ? 10 : 50));
   assert_int_equal(ga_model_write_text(model, &text, &length), GA_OK);
   assert_true(length > 2 * 16384);
   assert_non_null(strstr(text, "parameters: {m: 12 g}\n"));
