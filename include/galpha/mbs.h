@@ -239,6 +239,7 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   double angle, displacement, angle_x, angle_y, x, y;
   /* [rad/s], [m/s] their rates, likewise */
   double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_joint_def;
 
 /* A number that may change: the sum of the members that are given. In expressions pi and e are numbers,
@@ -276,6 +277,7 @@ typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   ga_input follow_speed;                              /* [m/s] or [rad/s] */
   double lag;                                         /* [s] > 0 with follow and follow_speed */
   int has_acceleration, has_follow, has_follow_speed; /* 1: given, needed only where the input is 0 */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame, of the ground or of another body: where they touch,
@@ -377,6 +379,7 @@ typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
   const char *expression;    /* in l, v, t and signals; NULL: none. l and v take precedence over parts */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_spring_def;
 
 /* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
@@ -385,6 +388,7 @@ typedef struct ga_actuator_def { /* start from ga_actuator_defaults() */
   const char *a, *b;
   const char *coordinate;
   ga_input force;
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_actuator_def;
 
 /* −level · tanh(v / speed) on a coordinate or along a line. */
@@ -394,6 +398,7 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   const char *coordinate;
   ga_input level; /* [N] or [N m] */
   double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_friction_def;
 
 /* Dry friction that sticks and slides, on a coordinate or along a line: sliding, the force is level against
@@ -419,6 +424,7 @@ typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
   const char *a, *b;
   double stiffness[36], damping[36]; /* row-major */
   double preload[6];
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_bushing_def;
 
 typedef enum ga_axes { GA_AXES_GROUND = 0, GA_AXES_BODY = 1 /* the frame's own */ } ga_axes;
@@ -428,6 +434,7 @@ typedef struct ga_force_def { /* start from ga_force_defaults(): force and torqu
   const char *frame;
   ga_axes axes;
   ga_input force[3], torque[3];
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_force_def;
 
 /* A point (or ball) against the plane z = 0 of frame `plane`. With depth δ = radius − z, normal force
@@ -442,6 +449,7 @@ typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   double dissipation;        /* [s/m] >= 0 */
   double mu;                 /* [-] >= 0; 0 (default): no friction */
   double speed;              /* [m/s] > 0 where mu > 0, no default */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_contact_def;
 
 /* Elastic stops of a coordinate, of the distance of two frames, or of their distance along an axis of a; with
@@ -471,6 +479,7 @@ typedef struct ga_stop_def { /* start from ga_stop_defaults() */
   double dissipation; /* [s/m] or [s/rad] >= 0 */
   double damping;     /* [N s/m] or [N m s/rad] >= 0; with it the force jumps where contact begins */
   const ga_function *force; /* of δ, borrowed; NULL: none */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_stop_def;
 
 /* Rigid stops of a coordinate, or of the distance of two frames. At a limit the rate r becomes −restitution ·
@@ -558,6 +567,7 @@ typedef struct ga_collision_def { /* start from ga_collision_defaults() */
   double mu;          /* [-] >= 0; 0 (default): no friction */
   double speed;       /* [m/s] > 0 where mu > 0, no default */
   double stick;       /* [m] >= 0; 0 (default): friction has no memory */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_collision_def;
 
 GA_API ga_collider_def ga_collider_defaults(void);
@@ -642,6 +652,7 @@ typedef struct ga_tyre_def { /* start from ga_tyre_defaults() */
 #define GA_MAGIC_MEMBER(name, value) double name;
   GA_MAGIC_LIST(GA_MAGIC_MEMBER) /* magic */
 #undef GA_MAGIC_MEMBER
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_tyre_def;
 
 GA_API ga_road_def ga_road_defaults(void);
@@ -760,6 +771,7 @@ typedef struct ga_line_load_def { /* start from ga_line_load_defaults() */
   ga_axes axes;       /* those of the ground, or of the sections of a beam, which turn */
   ga_input load[3];   /* [N/m] */
   ga_input moment[3]; /* [N m/m] beams only */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_line_load_def;
 
 GA_API ga_line_load_def ga_line_load_defaults(void);
@@ -1010,6 +1022,8 @@ GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
 /* Counts work [J] that was done at one time, as by an event that sets velocities, as part of energy.input. */
 GA_API void ga_meter_add_input(ga_meter *meter, double work);
+/* The same as part of energy.dissipated: what is lost where an event switches parts. */
+GA_API void ga_meter_add_loss(ga_meter *meter, double work);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
@@ -1089,6 +1103,8 @@ GA_API void ga_event_watch_destroy(ga_event_watch **watch);
 GA_API void ga_event_watch_use(ga_event_watch *watch, ga_simulate_opts *opts);
 GA_API int
 ga_event_watch_stopped_by(const ga_event_watch *watch); /* the event that ended the run; −1: none */
+/* 1: an event has switched a part on or off since the last call. */
+GA_API int ga_event_watch_switched(ga_event_watch *watch);
 /* Values of all event expressions at a state, g[ga_machine_n_events()]. */
 GA_API ga_status ga_event_watch_values(ga_event_watch *watch, const ga_state *s, double *g);
 

@@ -515,6 +515,7 @@ static int signal_dual(ga__dual *out, result *r, const ga__eval *e, const ga__el
 {
   const int status = eval_collision(r, e, el, n, &(listener){e, el, NULL, NULL, by_state, 1});
   if (status) return status;
+  if (!ga__gate_is_open(e, el->gate)) r->near = 0;
   if (i == GAP || (i >= X && !(r->near && r->normal.v > 0)))
     place_dual(out, e, el, i, n);
   else if (!r->near)
@@ -733,6 +734,7 @@ const ga__element_type ga__collision_type = {
     .rank = GA__RANK_OTHER,
     .size = sizeof(collision),
     .no_accelerations = 1,
+    .measures_when_off = 1,
     .create = {[GA__CREATE_OUTPUTS] = create},
     .want = want,
     .bind = bind,
