@@ -5,8 +5,8 @@
  *
  *   smooth: Δ(h) = Δ(16 h)/16;   force ~ δ^1.5, as of contact: Δ(h) = Δ(16 h)/4;   kink: Δ(h) = Δ(16 h)
  *
- * and with the same differences of residuals a jump. Where no Δ(h) is large, matrices are not computed at 16 h.
- * A system that reports sides is smooth along a direction that changes none of them. */
+ * and with the same differences of residuals a jump. Where no Δ(h) is large, matrices are not computed at 16
+ * h. A system that reports sides is smooth along a direction that changes none of them. */
 #include "core/arrays.h"
 #include "core/evaluate.h"
 #include "core/kink.h"
@@ -205,8 +205,8 @@ static void raise_row_sizes(double *size, const ga_sparse *A, double factor)
   }
 }
 
-/* Entries of one matrix that differ on both sides as at a kink; `term`: size of the equations' terms. With two
- * points these are all that could. */
+/* Entries of one matrix that differ on both sides as at a kink; `term`: size of the equations' terms. With
+ * two points these are all that could. */
 static void compare_matrices(const ga__kink_test *k, const ga_evaluation *ev, int points,
                              ga_equation_block block, ga_by by, double size, const double *term, worst *w)
 {

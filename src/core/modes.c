@@ -36,13 +36,17 @@
 #define INFINITE_PLAIN 1e-7
 /* Matrices count as symmetric up to this part. */
 #define SYMMETRIC 1e-10
-/* Shifts farther than this factor from the best one are changed; for τ = s they are at most this part of the
- * largest |s| wanted. */
+/* Shifts farther than this factor from the best one are changed; for τ = s they are these parts of the
+ * largest |s| wanted at least and at most. At a smaller one zeros, which are double, have θ so large that
+ * their rounding hides all others. */
 #define SHIFT_FAR 4.0
+#define SHIFT_LEAST 1e-2
 #define SHIFT_MOST 0.3
 /* If all eigenvalues look like zeros, smaller shifts are tried, by this factor, down to the second [1/s]. */
 #define SLOWER 1e-4
 #define SLOWEST 1e-7
+#define FIRST_SHIFT 1.0  /* [1/s] */
+#define POOR 1e-11       /* relative residuals of ARPACK's modes above which LAPACK's are taken */
 #define STILL 1e-6       /* smaller components, relative to the usual size, count as zero */
 #define OTHER_SHIFT 1.37 /* factor of the shift if it is an eigenvalue */
 /* θ of a search that has not converged yet say nothing of τ below this part of τ0. */
@@ -289,7 +293,8 @@ static int compare_sizes(const void *a, const void *b)
   return (p > q) - (p < q);
 }
 
-/* All modes wanted seem to be slower than the shift by far: smaller ones are tried, until they must be zeros. */
+/* All modes wanted seem to be slower than the shift by far: smaller ones are tried, until they must be zeros.
+ */
 static void lower_shift(search *s)
 {
   const double first = s->lowered > 0 ? s->first_sigma : s->sigma;
@@ -680,7 +685,8 @@ static int improve_shift(search *s, int wanted)
   if (last >= wanted && wanted > first) last = wanted - 1;
   const double most = cabs(s->found[last].s);
   double best = sqrt(cabs(s->found[first].s) * most);
-  if (!s->pencil.squared) best = fmin(best, fmax(SHIFT_MOST * most, cabs(s->found[first].s)));
+  if (!s->pencil.squared)
+    best = fmin(fmax(best, SHIFT_LEAST * most), fmax(SHIFT_MOST * most, cabs(s->found[first].s)));
   if (s->sigma < SHIFT_FAR * best && best < SHIFT_FAR * s->sigma) return 0;
   s->sigma = best;
   s->progress = SHIFT_KNOWN;
@@ -771,9 +777,10 @@ static ga_status search_modes(search *s, const ga_point *p, int asked, int *n)
 {
   const int all = ga__pencil_count(&s->pencil), wanted = s->wanted > 0 ? s->wanted : USUAL_MODES;
   if (all == 0 || (s->pencil.n_state > MOST_DENSE && s->wanted > 2 * all)) return refuse_few(s, all);
+  s->progress = NOTHING_KNOWN;
   s->k = s->pencil.squared ? wanted + 4 : 2 * wanted + 6;
   if (s->k > all) s->k = all;
-  s->z = ga__alloc(s->ctx, (size_t)s->pencil.n, sizeof *s->z);
+  if (!s->z) s->z = ga__alloc(s->ctx, (size_t)s->pencil.n, sizeof *s->z);
   ga_status status = s->z ? begin_search(s, p, asked, wanted) : ga__no_memory(s->ctx, "modes");
   if (!status) status = complete_search(s, p, asked, wanted, all);
   if (status) return status;
@@ -1030,12 +1037,27 @@ ga_modes_opts ga_modes_defaults(void)
   return (ga_modes_opts){0};
 }
 
-static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o, const ga_point *p,
-                         ga_modes *m)
+/* 1: ARPACK's vectors are poor, as they are near motions of constant speed of several bodies, and the problem
+ * is small enough for LAPACK. */
+static int is_poor(const search *s, const ga_modes *m)
+{
+  double worst = 0.0;
+  for (int i = 0; i < m->info.n; i++) worst = fmax(worst, m->mode[i].residual);
+  return !s->dense && s->pencil.n_state <= MOST_DENSE && !(worst <= POOR);
+}
+
+static void release_modes(ga_modes *m)
+{
+  ga__free(m->ctx, m->mode);
+  ga__free(m->ctx, m->block);
+  m->mode = NULL;
+  m->block = NULL;
+}
+
+static ga_status find_modes(search *s, const ga_point *p, int asked, ga_modes *m)
 {
   int n = 0;
-  ga_status status = linearise(s, sys, p, &m->info);
-  if (!status) status = search_modes(s, p, o->dense, &n);
+  const ga_status status = search_modes(s, p, asked, &n);
   if (status) return status;
   m->info.n = n;
   m->info.squared = s->pencil.squared;
@@ -1043,7 +1065,20 @@ static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o
   m->info.n_zero = (1 + s->pencil.squared) * s->n_zero;
   m->info.dense = s->dense;
   m->info.shift = s->sigma;
-  status = copy_modes(s, n, m);
+  return copy_modes(s, n, m);
+}
+
+static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o, const ga_point *p,
+                         ga_modes *m)
+{
+  ga_status status = linearise(s, sys, p, &m->info);
+  if (!status) status = find_modes(s, p, o->dense, m);
+  if (!status && is_poor(s, m)) {
+    release_modes(m);
+    s->unconverged = 1;
+    s->sigma = FIRST_SHIFT;
+    status = find_modes(s, p, o->dense, m);
+  }
   if (!status && s->turning)
     status = ga__turning_unsteadiness(s->ctx, &s->pencil, p, s->space.k < COMPARED ? s->space.k : COMPARED,
                                       s->space.basis, &m->info.unsteady);
@@ -1067,7 +1102,7 @@ ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_
   }
   ga_modes *m = ga__alloc(ctx, 1, sizeof *m);
   if (!m) return ga__no_memory(ctx, "modes");
-  search s = {.ctx = ctx, .wanted = o.n, .turning = o.turning, .sigma = 1.0};
+  search s = {.ctx = ctx, .wanted = o.n, .turning = o.turning, .sigma = FIRST_SHIFT};
   m->ctx = ctx;
   const ga_status status = compute(&s, sys, &o, p, m);
   release_pencil(&s);
@@ -1083,8 +1118,7 @@ void ga_modes_destroy(ga_modes **modes)
 {
   if (!modes || !*modes) return;
   ga_modes *m = *modes;
-  ga__free(m->ctx, m->mode);
-  ga__free(m->ctx, m->block);
+  release_modes(m);
   ga__free(m->ctx, m);
   *modes = NULL;
 }
