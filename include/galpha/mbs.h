@@ -183,7 +183,8 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
   X(GA_JOINT_GEAR, "gear", "coordinate a + ratio · coordinate b is constant")                                \
   X(GA_JOINT_RACK, "rack_and_pinion", "displacement a − ratio · angle b is constant")                        \
   X(GA_JOINT_CONSTANT_VELOCITY, "constant_velocity",                                                         \
-    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")
+    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")      \
+  X(GA_JOINT_HEADING, "heading", "holds nothing: measures the angle of x of b about z of a, counting turns")
 
 typedef enum ga_joint_kind {
 #define GA_JOINT_ENUM(name, text, about) name,
