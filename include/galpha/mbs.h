@@ -380,7 +380,7 @@ typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
   const char *expression;    /* in l, v, t and signals; NULL: none. l and v take precedence over parts */
-  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
+  const char *active;        /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_spring_def;
 
 /* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
@@ -397,8 +397,8 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   const char *name;
   const char *a, *b;
   const char *coordinate;
-  ga_input level; /* [N] or [N m] */
-  double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
+  ga_input level;     /* [N] or [N m] */
+  double speed;       /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
   const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_friction_def;
 
@@ -450,7 +450,7 @@ typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   double dissipation;        /* [s/m] >= 0 */
   double mu;                 /* [-] >= 0; 0 (default): no friction */
   double speed;              /* [m/s] > 0 where mu > 0, no default */
-  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
+  const char *active;        /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_contact_def;
 
 /* Elastic stops of a coordinate, of the distance of two frames, or of their distance along an axis of a; with
@@ -480,7 +480,7 @@ typedef struct ga_stop_def { /* start from ga_stop_defaults() */
   double dissipation; /* [s/m] or [s/rad] >= 0 */
   double damping;     /* [N s/m] or [N m s/rad] >= 0; with it the force jumps where contact begins */
   const ga_function *force; /* of δ, borrowed; NULL: none */
-  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
+  const char *active;       /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_stop_def;
 
 /* Rigid stops of a coordinate, or of the distance of two frames. At a limit the rate r becomes −restitution ·
@@ -605,13 +605,14 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
   X(pdx1, 0)                                                                                                 \
   X(pdx2, 0)                                                                                                 \
   X(pdx3, 0)                                                                                                 \
-  X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0)         \
-      X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0)     \
-          X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) \
-              X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0)        \
-                  X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0)    \
-                      X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)           \
-                          X(lmuy, 1) X(lkx, 1) X(lky, 1)
+  X(pex1, 0)                                                                                                 \
+  X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0) X(pvx1, 0)         \
+      X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0) X(pdy1, 0)     \
+          X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) X(pky3, 0) \
+              X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0) X(rby1, 0)        \
+                  X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0) X(rvy1, 0)    \
+                      X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1) X(lmuy, 1) X(lkx, 1) \
+                          X(lky, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;

@@ -284,7 +284,8 @@ static ga_rigid_def still_body(const char *name, double x)
   return d;
 }
 
-/* Heading: the yaw of a body that turns freely, tilted; in an expression a node follows it, and turns are counted. */
+/* Heading: the yaw of a body that turns freely, tilted; in an expression a node follows it, and turns are
+ * counted. */
 static void test_heading(void **state)
 {
   (void)state;
