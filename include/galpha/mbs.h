@@ -183,7 +183,8 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
   X(GA_JOINT_GEAR, "gear", "coordinate a + ratio · coordinate b is constant")                                \
   X(GA_JOINT_RACK, "rack_and_pinion", "displacement a − ratio · angle b is constant")                        \
   X(GA_JOINT_CONSTANT_VELOCITY, "constant_velocity",                                                         \
-    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")
+    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")      \
+  X(GA_JOINT_HEADING, "heading", "holds nothing: measures the angle of x of b about z of a, counting turns")
 
 typedef enum ga_joint_kind {
 #define GA_JOINT_ENUM(name, text, about) name,
@@ -379,7 +380,7 @@ typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
   const char *expression;    /* in l, v, t and signals; NULL: none. l and v take precedence over parts */
-  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
+  const char *active;        /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_spring_def;
 
 /* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
@@ -396,8 +397,8 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   const char *name;
   const char *a, *b;
   const char *coordinate;
-  ga_input level; /* [N] or [N m] */
-  double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
+  ga_input level;     /* [N] or [N m] */
+  double speed;       /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
   const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_friction_def;
 
@@ -449,7 +450,7 @@ typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   double dissipation;        /* [s/m] >= 0 */
   double mu;                 /* [-] >= 0; 0 (default): no friction */
   double speed;              /* [m/s] > 0 where mu > 0, no default */
-  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
+  const char *active;        /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_contact_def;
 
 /* Elastic stops of a coordinate, of the distance of two frames, or of their distance along an axis of a; with
@@ -479,7 +480,7 @@ typedef struct ga_stop_def { /* start from ga_stop_defaults() */
   double dissipation; /* [s/m] or [s/rad] >= 0 */
   double damping;     /* [N s/m] or [N m s/rad] >= 0; with it the force jumps where contact begins */
   const ga_function *force; /* of δ, borrowed; NULL: none */
-  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
+  const char *active;       /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_stop_def;
 
 /* Rigid stops of a coordinate, or of the distance of two frames. At a limit the rate r becomes −restitution ·

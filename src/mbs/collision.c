@@ -9,8 +9,8 @@
  *   F_t = −μ N (s² ζ + (s (1 − ζ²) + |v_t|) v_t)/(v_t² + s²),  ζ' = (v_t − |v_t| ζ)/ℓ     off contact −ζ s/ℓ
  *
  * At rest F_t = −μ N ζ holds without a speed, as a spring that yields at μ N; sliding, ζ is along v_t, and
- * F_t = −μ N v_t/|v_t|. The spring stores μ N₀ ℓ ζ²/2, with N₀ the elastic part of N; the rest of the work is lost,
- * never less than 0.
+ * F_t = −μ N v_t/|v_t|. The spring stores μ N₀ ℓ ζ²/2, with N₀ the elastic part of N; the rest of the work is
+ * lost, never less than 0.
  *
  * w is 1 for corners, and fades for crossings (solid.h). δ is the sum of the radii minus the distance of a
  * corner from the other core: to a corner, an edge or a face, whichever is nearest, or, within the core,

@@ -4,8 +4,8 @@
  *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target''
  *
  * A row that is switched off holds the coordinate s of a unit mass of its own instead, on which nothing else
- * acts: Φ = s, so that λ = 0 and the pattern stays the same. A weak spring and damper determine s where the row
- * acts. */
+ * acts: Φ = s, so that λ = 0 and the pattern stays the same. A weak spring and damper determine s where the
+ * row acts. */
 #include "mbs/element.h"
 
 #include "lie/mat3.h"

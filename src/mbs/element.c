@@ -39,7 +39,8 @@ ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga
 {
   ga__element *el = ga__list_add(m->ctx, &b->element);
   if (!el) return NULL;
-  *el = (ga__element){.type = type, .part = part, .x = b->n_x, .n_x = n_x, .y = b->y.n, .n_y = n_y, .gate = -1};
+  *el =
+      (ga__element){.type = type, .part = part, .x = b->n_x, .n_x = n_x, .y = b->y.n, .n_y = n_y, .gate = -1};
   el->data = ga__alloc(m->ctx, 1, type->size);
   if (!el->data) {
     ga__no_memory(m->ctx, "an element of a machine");

@@ -143,7 +143,7 @@ struct ga__element_type {
    * is evaluated once more for each (condense.c). */
   int no_twists, no_accelerations;
   int measures_when_off; /* 1: its values are asked for where it is switched off, too */
-  int floats; /* 1: its own frame is no place on it, and can only be measured */
+  int floats;            /* 1: its own frame is no place on it, and can only be measured */
 
   /* -- Building -- */
   ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__mbs_model *b, int part);

@@ -305,7 +305,7 @@ struct ga_event_watch {
   ga_event_seen_fn seen;
   void *user;
   int n, stopped_by;
-  int switched; /* 1: an event has switched a part since this was asked for */
+  int switched;    /* 1: an event has switched a part since this was asked for */
   ga_meter *meter; /* its work space; it is not started */
   const ga__part **part;
   const event **event;
@@ -368,8 +368,9 @@ static int is_gate(const ga__mbs_model *b, int state)
 
 #define HELD 1e-7 /* [-] of its inputs: what a joint holds at zero is zero within the accuracy of steps */
 
-/* An event that has switched a joint on often waits for what the joint now holds at zero, as the distance of its
- * ends. While it would change nothing, a value that is zero within the accuracy of constraints is none. */
+/* An event that has switched a joint on often waits for what the joint now holds at zero, as the distance of
+ * its ends. While it would change nothing, a value that is zero within the accuracy of constraints is none.
+ */
 static ga_status mute_held(ga_event_watch *w, int i, const ga_state *s, double *g)
 {
   const event *e = w->event[i];
@@ -553,7 +554,8 @@ static ga_status engage_rows(ga_event_watch *w, const ga__part *part, const ga_s
                            (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
                                        .name = w->m->part[row->part].name,
                                        .detail = GA__AT(b->lambda_label, ga__label, row->lambda)->text,
-                                       GA__NUMBERS({off, ga__motion_unit(ga__constrains_angle(b, row->lambda), GA_UNIT_VALUE)})});
+                                       GA__NUMBERS({off, ga__motion_unit(ga__constrains_angle(b, row->lambda),
+                                                                         GA_UNIT_VALUE)})});
   }
   return status ? status : add_impulses(w, v);
 }
@@ -637,8 +639,7 @@ static ga_status take_memory(ga_event_watch *w)
     most = e->to.n > most ? e->to.n : most;
     velocities |= e->target == SETS_VELOCITY;
   }
-  for (int i = 0; i < w->m->model->row.n; i++)
-    velocities |= GA__AT(w->m->model->row, ga__row, i)->gate >= 0;
+  for (int i = 0; i < w->m->model->row.n; i++) velocities |= GA__AT(w->m->model->row, ga__row, i)->gate >= 0;
   w->index = ga__alloc(w->ctx, (size_t)most, sizeof *w->index);
   w->value = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->value);
   w->lo = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->lo);

@@ -1,5 +1,6 @@
 /* Gates: variables that switch parts on and off. A part acts while its variable is above 1/2. Forces are left
- * out of evaluations while it does not; rows of constraints hold a mass of their own instead (constraint.c). */
+ * out of evaluations while it does not; rows of constraints hold a mass of their own instead (constraint.c).
+ */
 #include "mbs/element.h"
 
 #include <math.h>

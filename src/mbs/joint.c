@@ -111,6 +111,7 @@ static const joint_recipe SPACE[GA_N_JOINTS] = {
     [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0, 0},
     [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0, 1},
     [GA_JOINT_CONSTANT_VELOCITY] = {1, 1, {{"turn about z", GA__TWIST, Z, Z}}, {{0}}, 0, 0},
+    [GA_JOINT_HEADING] = {1, 0, {END}, {ANGLE_Z}, 0, 0},
 };
 
 static const joint_recipe PLANAR[GA_N_JOINTS] = {
@@ -122,6 +123,7 @@ static const joint_recipe PLANAR[GA_N_JOINTS] = {
     [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1, 0},
     [GA_JOINT_ROD] = {1, 0, {LENGTH}, {{0}}, 1, 0},
     [GA_JOINT_PARALLEL] = {1, 0, {TURN}, {{0}}, 0, 0},
+    [GA_JOINT_HEADING] = {1, 0, {END}, {PLANE}, 0, 0},
 };
 
 /* Couplings of coordinates: a + sign ratio b = constant. */

@@ -34,10 +34,10 @@ typedef struct part_checked {
   }
 #define ACTIVE                                                                                               \
   {                                                                                                          \
-    ONE(active), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART,                                           \
-    .note = "a variable, which events may set",                                                              \
-    .about = "a variable: the part acts while it is above 1/2, so that events switch it on and off "         \
-             "([events.md](events.md#parts-that-are-switched)); none: always"                                \
+    ONE(active),                                                                                             \
+        .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = "a variable, which events may set",        \
+        .about = "a variable: the part acts while it is above 1/2, so that events switch it on and off "     \
+                 "([events.md](events.md#parts-that-are-switched)); none: always"                            \
   }
 #define MASSLESS                                                                                             \
   {                                                                                                          \

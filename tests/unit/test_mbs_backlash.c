@@ -305,23 +305,13 @@ static void motion_ends_in_the_cycle(void **state)
   const double from[N] = {0, 0, 0.5, 0, 0, 1};
   shop s = controlled(&DIRECT, PLAY, from);
   ga_event_def top = ga_event_defaults();
-  double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
-  ga_stepper_opts so = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
-  ga_simulator *sim = NULL;
   ga_event_watch *watch = NULL;
   tops seen = {.n = 0};
   top.name = "top", top.when = "load.rate", top.direction = GA_DIRECTION_FALLING;
   SHOP_ADD(&s, event, &top);
   shop_build(&s);
-  o.t_end = 60 * c.period;
-  o.rtol = o.rtol_v = o.atol = o.atol_v = 1e-7;
-  assert_status(s.ctx, ga_event_watch_create(s.ctx, s.m, note_top, &seen, &watch), GA_OK);
-  ga_event_watch_use(watch, &o);
-  assert_status(s.ctx, ga_machine_initial(s.m, q0, v0, x0), GA_OK);
-  assert_status(s.ctx, ga_stepper_create(s.ctx, ga_machine_system(s.m), &so, &s.st), GA_OK);
-  assert_status(s.ctx, ga_simulator_create(s.ctx, s.st, &o, &sim), GA_OK);
-  assert_status(s.ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
+  ga_simulator *sim =
+      shop_begin_watched(&s, &(shop_trial){GA_STABILIZED, 60 * c.period, 0, 1e-7}, note_top, &seen, &watch);
   assert_status(s.ctx, ga_simulator_run(sim), GA_OK);
   assert_true(seen.n > 30);
   assert_near(seen.t[seen.n - 1] - seen.t[seen.n - 2], c.period, 1e-4 * c.period, "period");

@@ -346,8 +346,9 @@ static void from_sliding_to_rolling(void **state)
 
 /* ---- All methods ---- */
 
-/* A ball of 1 kg, radius 0.1 m, J = 0.004 kg m², meets the plane at 1 m/s and slides on it at 5 m/s: it leaves with −1 m/s
- * after π/√k; friction of 0.1 has taken 0.2 m/s, and turned it by the arm 0.1 − δ/2, whose mean is 0.1 − π/8·0.01 m. */
+/* A ball of 1 kg, radius 0.1 m, J = 0.004 kg m², meets the plane at 1 m/s and slides on it at 5 m/s: it
+ * leaves with −1 m/s after π/√k; friction of 0.1 has taken 0.2 m/s, and turned it by the arm 0.1 − δ/2, whose
+ * mean is 0.1 − π/8·0.01 m. */
 static void bounce_by(ga_form form, const ga_method_info *by, double fixed_h)
 {
   shop s = shop_open(form, 0);
@@ -366,7 +367,8 @@ static void bounce_by(ga_form form, const ga_method_info *by, double fixed_h)
   SHOP_ADD(&s, collision, &hit);
   shop_build(&s);
   const double contact = acos(-1.0) / 100;
-  ga_simulator *sim = shop_begin(&s, &(shop_trial){by->method, 0.05 + contact + 0.1, fixed_h, 1e-8}, NULL, NULL);
+  ga_simulator *sim =
+      shop_begin(&s, &(shop_trial){by->method, 0.05 + contact + 0.1, fixed_h, 1e-8}, NULL, NULL);
   assert_status(s.ctx, ga_simulator_run(sim), GA_OK);
   const char *what = by->name;
   const double within = fixed_h > 0 ? 2e-3 : 1e-4;
@@ -507,8 +509,8 @@ static void box_sticks_to_a_slope(void **state)
   }
 }
 
-/* What the memory of friction stores is given back: pulled and released below the limit, the box dissipates, and never
- * gets anything of it back. */
+/* What the memory of friction stores is given back: pulled and released below the limit, the box dissipates,
+ * and never gets anything of it back. */
 static void memory_stores_energy(void **state)
 {
   const double g = 9.81, mu = 0.5, stick = 1e-4, pull = 8;

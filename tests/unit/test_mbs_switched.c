@@ -90,8 +90,8 @@ static void derivatives_are_exact(void **state)
 
 /* ---- A bolt that breaks ---- */
 
-/* A mass of 1 kg on a massless rod of 1 m falls from the horizontal under 10 m/s²: the rod pulls with 30 sin φ,
- * so that a bolt of 21 N breaks at sin φ = 0.7, v² = 14; then it flies. */
+/* A mass of 1 kg on a massless rod of 1 m falls from the horizontal under 10 m/s²: the rod pulls with 30 sin
+ * φ, so that a bolt of 21 N breaks at sin φ = 0.7, v² = 14; then it flies. */
 static shop hung(ga_form form)
 {
   shop s = shop_open(form, -10);
@@ -115,10 +115,6 @@ static flight fly(ga_form form, const shop_trial *how, double after)
 {
   shop s = hung(form);
   ga_event_watch *watch = NULL;
-  ga_simulator *sim = NULL;
-  ga_stepper_opts so = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
-  double q[RIG_MOST], v[RIG_MOST], x[RIG_MOST];
   const double sine = 0.7, cosine = sqrt(1 - sine * sine), speed = sqrt(20 * sine);
   /* time from the horizontal: ∫ dφ/√(20 sin φ), with φ = u² */
   double fall = 0;
@@ -128,21 +124,14 @@ static flight fly(ga_form form, const shop_trial *how, double after)
     fall += 2 * u / sqrt(20 * sin(u * u)) * top / n;
   }
   shop_build(&s);
-  so.method = how->method;
-  o.t_end = fall + after;
-  o.fixed_h = how->fixed_h;
-  if (how->tol > 0) o.rtol = o.rtol_v = o.atol = o.atol_v = how->tol;
-  assert_status(s.ctx, ga_event_watch_create(s.ctx, s.m, NULL, NULL, &watch), GA_OK);
-  ga_event_watch_use(watch, &o);
-  assert_status(s.ctx, ga_machine_initial(s.m, q, v, x), GA_OK);
-  assert_status(s.ctx, ga_stepper_create(s.ctx, ga_machine_system(s.m), &so, &s.st), GA_OK);
-  assert_status(s.ctx, ga_simulator_create(s.ctx, s.st, &o, &sim), GA_OK);
-  assert_status(s.ctx, ga_simulator_start(sim, NULL, 0, q, v, x, NULL, NULL, NULL), GA_OK);
+  shop_trial trial = *how;
+  trial.t_end = fall + after;
+  ga_simulator *sim = shop_begin_watched(&s, &trial, NULL, NULL, &watch);
   assert_status(s.ctx, ga_simulator_run(sim), GA_OK);
   assert_true(ga_event_watch_switched(watch) && !ga_event_watch_switched(watch));
   const double X = cosine - speed * sine * after, Z = -sine - speed * cosine * after - 5 * after * after;
-  const flight out = {hypot(shop_now(&s, "bob.x") - X, shop_now(&s, "bob.z") - Z), shop_now(&s, "rod.tension"),
-                      ga_stepper_state(s.st)->lambda[0]};
+  const flight out = {hypot(shop_now(&s, "bob.x") - X, shop_now(&s, "bob.z") - Z),
+                      shop_now(&s, "rod.tension"), ga_stepper_state(s.st)->lambda[0]};
   ga_simulator_destroy(&sim);
   ga_event_watch_destroy(&watch);
   shop_close(&s);
@@ -195,18 +184,8 @@ static shop carts(const char *ready)
 static ga_status couple(shop *s, double t_end)
 {
   ga_event_watch *watch = NULL;
-  ga_simulator *sim = NULL;
-  ga_stepper_opts so = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
-  double q[RIG_MOST], v[RIG_MOST], x[RIG_MOST];
   shop_build(s);
-  o.t_end = t_end;
-  assert_status(s->ctx, ga_event_watch_create(s->ctx, s->m, NULL, NULL, &watch), GA_OK);
-  ga_event_watch_use(watch, &o);
-  assert_status(s->ctx, ga_machine_initial(s->m, q, v, x), GA_OK);
-  assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &so, &s->st), GA_OK);
-  assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
-  assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q, v, x, NULL, NULL, NULL), GA_OK);
+  ga_simulator *sim = shop_begin_watched(s, &(shop_trial){GA_STABILIZED, t_end, 0, 0}, NULL, NULL, &watch);
   const ga_status status = ga_simulator_run(sim);
   ga_simulator_destroy(&sim);
   ga_event_watch_destroy(&watch);
