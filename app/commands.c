@@ -89,7 +89,11 @@ static const char kinematics_more[] = "For machines whose motion drives prescrib
                                       "dead\n"
                                       "centre, where two motions branch off, and where a loop cannot close.";
 
-static const app_option check_options[] = {OPTIONS_MODEL, OPTION_VERBOSE, OPTION_END};
+static const app_option check_options[] = {
+    OPTIONS_MODEL,
+    OPTION_VERBOSE,
+    {"view", 0, NULL, 0, "also writes a page that draws it, as galpha view does"},
+    OPTION_END};
 
 static const app_option write_options[] = {
     {"out", 'o', "FILE", 0, "file to write (default: the standard output)"}, OPTIONS_MODEL, OPTION_END};

@@ -14,9 +14,9 @@ const work = mkdtempSync(join(tmpdir(), "galpha-pictures-"));
 const PICTURES = [
   { name: "slider_crank", model: "slider_crank", view: ["crank.angle", "slider.x"], t: 0.31, select: "rod", press: ["trace"] },
   { name: "andrews", model: "andrews", t: 0.45, press: ["view-front"] },
-  { name: "heavy_top", model: "heavy_top", t: 0.6, select: "top", press: ["trace"] },
+  { name: "heavy_top", model: "heavy_top", t: 0.6, select: "centre", press: ["trace"] },
   { name: "rolling_disk", model: "rolling_disk", t: 0.35, select: "disk", press: ["trace"] },
-  { name: "bicycle", model: "bicycle", t: 0.05, view: ["rear_frame.roll", "front.yaw"] },
+  { name: "bicycle", model: "bicycle", t: 0.05, view: ["frame.roll", "head.angle"] },
   { name: "robot_arm", model: "robot_arm", t: 0.5 },
   { name: "flying_spaghetti", model: "flying_spaghetti", t: 0.55, script: "galpha.setColour(3)" },
   { name: "car", model: "car", t: 0.4, view: ["chassis.y", "chassis.yaw"], select: "front_wheel0" },
@@ -27,7 +27,7 @@ const PICTURES = [
   { name: "cradle", model: "cradle", t: 0.12 },
   { name: "trolley", model: "trolley", t: 0.4 },
   { name: "bicycle_mode", model: "bicycle", modes: true, script: "galpha.setMode(2); galpha.seek(0.1)" },
-  { name: "ghost", model: "double_pendulum", other: ["--set", "SET"], t: 0.5 },
+  { name: "ghost", model: "double_pendulum", other: ["--set", "c=0.02"], t: 0.5 },
 ];
 
 function galpha(...words) {

@@ -353,7 +353,7 @@ export class Machine {
     for (const group of [list.filter((a) => a.shown), list.filter((a) => !a.shown)]) {
       const most = [];
       for (const a of group) for (let i = 0; i < this.motion.n; i += step) most.push(size(a, i));
-      const sorted = most.filter(Number.isFinite).sort((x, y) => x - y), high = sorted[Math.floor(0.99 * (sorted.length - 1))] ?? 0;
+      const sorted = most.filter(Number.isFinite).sort((x, y) => x - y), high = sorted[Math.floor(0.75 * (sorted.length - 1))] || sorted.at(-1) || 0;
       for (const a of high > 0 ? group : []) this.#forceArrow(a, high);
     }
   }
@@ -380,7 +380,7 @@ export class Machine {
           .addScaledVector(normal.clone().cross(forward), this.motion.value(`${s.part}.fy`, t) || 0).addScaledVector(normal, this.motion.value(`${s.part}.fz`, t) || 0);
       }
       arrow.setDirection(d.normalize());
-      const length = Math.min(0.5, 0.3 * (f / most)) * this.size, head = Math.min(2 * this.r, 0.5 * length);
+      const length = Math.min(0.5, 0.15 * (f / most)) * this.size, head = Math.min(2 * this.r, 0.5 * length);
       arrow.setLength(length, head, 0.6 * head);
       if (torque) arrow.children[2].setLength(Math.max(1e-9, length - 0.6 * head), head, 0.6 * head);
       void q;

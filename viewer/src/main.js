@@ -144,7 +144,8 @@ function framed() {
     box.union(machineBounds());
   }
   machine?.move(state.t);
-  return box.getSize(new T.Vector3()).length() < 6 * length || machine?.tiny ? box : machineBounds();
+  const whole = box.getSize(new T.Vector3()).length() < 3 * length || machine?.tiny;
+  return { box: whole ? box : machineBounds(), whole };
 }
 
 const directions = { iso: toward.clone().multiplyScalar(1.2).addScaledVector(right, 0.9).addScaledVector(up, 0.6), front: toward, right, top: up.clone().addScaledVector(toward, 1e-3) };
@@ -152,11 +153,20 @@ let direction = directions[flat ? "front" : "iso"].clone();
 
 function look(name) {
   if (name) direction = directions[name].clone();
-  const sphere = framed().getBoundingSphere(new T.Sphere());
-  const angle = (Math.PI / 180) * camera.fov * Math.min(1, camera.aspect);
-  const distance = (1.0 * sphere.radius) / Math.sin(0.5 * angle);
-  controls.target.copy(sphere.center);
-  camera.position.copy(sphere.center).addScaledVector(direction.normalize(), distance);
+  const { box } = framed(), centre = box.getCenter(new T.Vector3()), x = new T.Vector3(), y = new T.Vector3(), d = new T.Vector3();
+  direction.normalize();
+  x.crossVectors(camera.up, direction).normalize();
+  y.crossVectors(direction, x);
+  // The least distance from which all corners of the box are within the picture.
+  const high = Math.tan((0.5 * Math.PI * camera.fov) / 180), wide = high * camera.aspect;
+  let distance = 1e-6 * size;
+  for (let i = 0; i < 8; i++) {
+    d.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(centre);
+    distance = Math.max(distance, d.dot(direction) + Math.abs(d.dot(x)) / wide, d.dot(direction) + Math.abs(d.dot(y)) / high);
+  }
+  distance *= 1.12;
+  controls.target.copy(centre);
+  camera.position.copy(centre).addScaledVector(direction, distance);
   camera.near = distance / 200;
   camera.far = distance * 100;
   camera.updateProjectionMatrix();
@@ -558,7 +568,7 @@ plots.draw();
 new ResizeObserver(resize).observe($("stage"));
 resize();
 look();
-if (machine && framed().getSize(new T.Vector3()).length() < 0.3 * wander()) $("follow").click();
+if (machine && motion.n > 1 && !framed().whole) $("follow").click();
 for (const id of ["play", "slider", "speed", "loop", "gif"]) $(id).disabled = motion.n < 2 && !others.length;
 if (motion.n < 2) $("parts").querySelector("#values").textContent = "";
 seek(first_);
@@ -604,19 +614,9 @@ function firstSignals() {
   return choices.find((c) => c.length) ?? [];
 }
 
-// How far the followed part goes.
-function wander() {
-  const a = new T.Box3(), x = new T.Vector3();
-  for (let i = 0; i < 50; i++) {
-    machine.move(motion.start + (span * i) / 49);
-    a.expandByPoint(targetPlace(x));
-  }
-  machine.move(state.t);
-  return a.getSize(new T.Vector3()).length();
-}
-
 // For tests: the state of the page, and where a part is on the screen.
 window.galpha = {
+  T,
   state, motion, machine, others, given, plots, setColour, setMode, seek, select, look, scene, camera, controls,
   project(name) {
     const p = machine.parts.get(name), v = new T.Vector3().fromArray(p.at).applyMatrix4(machine.groups[p.on].matrixWorld).project(camera);

@@ -62,7 +62,7 @@ export class Plots {
     const plot = new uPlot({
       width: this.#width(), height: 170, legend: { show: false }, scales: { x: { time: false } },
       cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0], pxAlign: 0,
-      axes: [{ ...axis, size: 28 }, { ...axis, size: 62, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
+      axes: [{ ...axis, size: 28 }, { ...axis, size: 72, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
       series, bands,
     }, all, root);
     const values = names.map((n, i) => {
