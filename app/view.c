@@ -555,7 +555,7 @@ int app_view(const app_arguments *a)
   if (!file) return out_of_memory();
   if (app_has(a, "live") && !is_result(a->operands[0])) {
     free(beside);
-    return app_misused(a, "--live: %s is a model; give the result of a run that is going on", a->operands[0]);
+    return app_misused(a, "--live: %s is a model, not the result of a run that is going on", a->operands[0]);
   }
   int code = view_once(a, file, 0, &running, &records);
   if (!code && app_has(a, "live")) code = follow(a, file, running, records);
