@@ -18,16 +18,17 @@ const PICTURES = [
   { name: "rolling_disk", model: "rolling_disk", t: 0.35, select: "disk", press: ["trace"] },
   { name: "bicycle", model: "bicycle", t: 0.05, view: ["frame.roll", "head.angle"] },
   { name: "robot_arm", model: "robot_arm", t: 0.5 },
-  { name: "flying_spaghetti", model: "flying_spaghetti", t: 0.55, script: "galpha.setColour(3)" },
+  { name: "flying_spaghetti", model: "flying_spaghetti", t: 0.55,
+    script: "galpha.setColour(3); const c = galpha.controls, d = galpha.camera.position.clone().sub(c.target).setLength(17); c.target.fromArray(galpha.place('middle')); galpha.camera.position.copy(c.target).add(d)" },
   { name: "car", model: "car", t: 0.4, view: ["chassis.y", "chassis.yaw"], select: "front_wheel0" },
-  { name: "car_bump", model: "car_bump", t: 0.3, script: "" },
+  { name: "car_bump", model: "car_bump", t: 0.12, script: "galpha.look('iso')" },
   { name: "full_car", model: "full_car_step_steer", t: 0.5 },
-  { name: "four_bar", model: "four_bar", t: 0.3, press: ["forces"] },
+  { name: "four_bar", model: "four_bar", t: 0.13, press: ["forces"] },
   { name: "bricard", model: "bricard", t: 0.35 },
   { name: "cradle", model: "cradle", t: 0.12 },
-  { name: "trolley", model: "trolley", t: 0.4 },
-  { name: "bicycle_mode", model: "bicycle", modes: true, script: "galpha.setMode(2); galpha.seek(0.1)" },
-  { name: "ghost", model: "double_pendulum", other: ["--set", "c=0.02"], t: 0.5 },
+  { name: "trolley", model: "trolley", t: 0.4, view: ["trolley.x", "load.x"], script: "galpha.setColour(3)" },
+  { name: "bicycle_mode", model: "bicycle", modes: true, script: "galpha.setMode(galpha.motion.modes.findIndex((m) => m.eigenvalue[1] !== 0)); galpha.seek(0.1)" },
+  { name: "ghost", model: "double_pendulum", other: ["--set", "length=0.4 m"], t: 0.5 },
 ];
 
 function galpha(...words) {

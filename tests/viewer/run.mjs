@@ -399,6 +399,8 @@ async function extras(browser) {
   check("check --view writes it", galpha("check", "moved.yaml", "--view").code === 0);
   await withPage(browser, "moved.html", desk, async (page) => {
     const apart = await page.run("(() => { const p = galpha.machine.parts.get('rod').on; return galpha.given.groups[p].position.distanceTo(galpha.machine.groups[p].position); })()");
+    const tip = await page.run("galpha.place('tip')"), pin = await page.run("galpha.place('pin')");
+    check("a marker is where it is on its body", Math.hypot(tip[0] - pin[0], tip[1] - pin[1]) < 1e-6, `${tip} ${pin}`);
     check("given and assembled poses are drawn", apart > 0.001 && apart < 0.05, String(apart));
     const text = await page.run("document.getElementById('note').textContent"), listed = Number(/rod was moved by ([\d.e-]+) m/.exec(text)?.[1]);
     check("the distance is listed, and is that of the picture", Math.abs(listed - apart) < 0.01 * apart, text);

@@ -107,7 +107,8 @@ export class Machine {
   #listParts() {
     this.shapes.forEach((s) => {
       if (s.given && this.parts.has(s.part)) return;
-      const p = this.parts.get(s.part) ?? { name: s.part, type: s.type, objects: [], on: s.on[0], at: s.at[0], mass: 0 };
+      const end = s.type === "marker" ? s.on.length - 1 : 0; // a marker's line begins at its body
+      const p = this.parts.get(s.part) ?? { name: s.part, type: s.type, objects: [], on: s.on[end], at: s.at[end], mass: 0 };
       this.parts.set(s.part, p);
     });
     for (const m of this.motion.movers) {
@@ -358,7 +359,7 @@ export class Machine {
     }
   }
   #forceArrow({ s, names, colour, shown, torque }, most) {
-    const arrow = new T.ArrowHelper(Z, new T.Vector3(), 1, colour), d = new T.Vector3(), q = new T.Quaternion();
+    const arrow = new T.ArrowHelper(Z, new T.Vector3(), 1, colour), d = new T.Vector3();
     const letter = torque ? "m" : "f", has = new Map(names.map((n) => [n.at(-1), n])), axes = ["x", "y", "z"];
     const place = axes.map((c) => `${s.part}.${c}`), own = s.type === "tyre" || s.type === "collision", body = this.groups[s.on[0]];
     if (torque) arrow.add(new T.ArrowHelper(new T.Vector3(0, 1, 0), new T.Vector3(), 0.85, colour)); // two heads
@@ -383,7 +384,6 @@ export class Machine {
       const length = Math.min(0.5, 0.15 * (f / most)) * this.size, head = Math.min(2 * this.r, 0.5 * length);
       arrow.setLength(length, head, 0.6 * head);
       if (torque) arrow.children[2].setLength(Math.max(1e-9, length - 0.6 * head), head, 0.6 * head);
-      void q;
     });
   }
   showArrows(on) {
@@ -438,7 +438,7 @@ export class Machine {
     if (s.on[0] === 0) {
       this.floor ??= { point: this.place(s, 0), normal: Z.clone().applyQuaternion(this.axes(s, 0)) };
       if (s.road && this.ghost === null) {
-        const ground = this.#mesh(road(s.road), 0x8d949c, { side: T.DoubleSide, roughness: 0.95, metalness: 0 });
+        const ground = this.#mesh(road(s.road), 0xffffff, { vertexColors: true, side: T.DoubleSide, roughness: 0.95, metalness: 0 });
         ground.userData.far = true;
         this.floor.bumps = true;
         this.#own(s.part, this.#at(ground, s, 0), this.groups[0]);

@@ -61,18 +61,21 @@ export function reach(s) {
   return s.kind === "wheel" ? [R, R, R] : ["sphere", "disk"].includes(s.kind) ? [R, R, s.kind === "disk" ? 0 : R] : null;
 }
 
-// Heights of a road over its plane, as a surface with lines.
+// Heights of a road over its plane, as a surface, lighter where it is high.
 export function road(r) {
-  const z = floats(r.height, Float32Array), g = new T.BufferGeometry(), position = [], index = [];
+  const z = floats(r.height, Float32Array), g = new T.BufferGeometry(), position = [], index = [], shade = [];
+  const known = z.filter(Number.isFinite), low = known.reduce((a, b) => Math.min(a, b), Infinity), high = known.reduce((a, b) => Math.max(a, b), -Infinity);
+  const flat = new T.Color(0x858c95), top = new T.Color(0xf0c878), c = new T.Color();
   for (let i = 0; i < r.nx; i++)
     for (let j = 0; j < r.ny; j++) {
       const h = z[i * r.ny + j];
       position.push(r.from[0] + ((r.to[0] - r.from[0]) * i) / (r.nx - 1), r.from[1] + ((r.to[1] - r.from[1]) * j) / (r.ny - 1), Number.isFinite(h) ? h : 0);
+      c.copy(flat).lerp(top, high > low && Number.isFinite(h) ? (h - low) / (high - low) : 0).toArray(shade, shade.length);
       if (i + 1 === r.nx || j + 1 === r.ny) continue;
       const k = i * r.ny + j, corners = [k, k + r.ny, k + r.ny + 1, k + 1];
       if (corners.every((c) => Number.isFinite(z[c]))) index.push(k, k + r.ny, k + r.ny + 1, k, k + r.ny + 1, k + 1);
     }
-  g.setAttribute("position", new T.Float32BufferAttribute(position, 3)).setIndex(index);
+  g.setAttribute("position", new T.Float32BufferAttribute(position, 3)).setAttribute("color", new T.Float32BufferAttribute(shade, 3)).setIndex(index);
   g.computeVertexNormals();
   return g;
 }
