@@ -215,6 +215,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SURFACE_NOT_CONVEX, "a surface is not convex")                                                 \
   X(GA_REASON_SURFACE_HOLLOW, "a surface encloses no volume")                                                \
   X(GA_REASON_SURFACE_FILE, "a file of a surface has another content than expected")                         \
+  X(GA_REASON_COLOUR_UNKNOWN, "there is no such colour")                                                     \
   X(GA_REASON_TWO_PLANES, "two planes collide")                                                              \
   X(GA_REASON_COLLIDERS_TOO_DEEP, "one collider is nearly through the other")                                \
   X(GA_REASON_NOT_OF_MOTION, "a constraint uses what positions and velocities do not determine")             \

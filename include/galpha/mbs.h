@@ -576,6 +576,43 @@ GA_API ga_collision_def ga_collision_defaults(void);
 GA_API ga_status ga_machine_add_collider(ga_machine *m, const ga_collider_def *def);
 GA_API ga_status ga_machine_add_collision(ga_machine *m, const ga_collision_def *def);
 
+/* ---- Shapes: what a body looks like ---------------------------------------------------------------------
+ */
+
+typedef enum ga_solid_kind {
+  GA_SOLID_BOX = 0,  /* its middle at the origin */
+  GA_SOLID_CYLINDER, /* along z, its middle at the origin */
+  GA_SOLID_SPHERE,   /* about the origin */
+  GA_SOLID_CAPSULE,  /* a cylinder along z with half spheres at its ends, its middle at the origin */
+  GA_SOLID_TUBE,     /* a hollow cylinder along z, its middle at the origin */
+  GA_SOLID_CONE,     /* along z, its foot at −length/2 */
+  GA_SOLID_WHEEL,    /* with spokes, about z */
+  GA_SOLID_MESH      /* triangles, which need be neither closed nor convex */
+} ga_solid_kind;
+
+/* A solid that a frame carries, for drawing alone: it has neither mass nor contact, and no number of a run
+ * depends on it. A body with shapes is drawn by these; others by rods between their joints. */
+typedef struct ga_shape_def { /* start from ga_shape_defaults() */
+  const char *name;
+  ga_solid_kind kind;
+  const char *frame;    /* default "ground" */
+  ga_pose pose;         /* of the solid in the frame */
+  double radius;        /* [m] > 0 but for box and mesh; cone: of its foot */
+  double length;        /* [m] > 0; wheel: its width, >= 0; 0: thin */
+  double inner;         /* [m] tube: > 0 and < radius; cone: radius of its top, >= 0 */
+  double size[3];       /* [m] box: > 0, along x, y, z */
+  const char *colour;   /* "#rrggbb" or a name such as "red"; NULL (default): that of the body */
+  double opacity;       /* [-] > 0 and <= 1; default 1 */
+  const double *points; /* mesh: [n_points × point_size] corners of triangles, in the axes of `pose` */
+  int n_points, point_size;
+  const double *triangles; /* mesh: [n_triangles × triangle_size] numbers of three points, from 0 on */
+  int n_triangles, triangle_size;
+  double scale; /* mesh: > 0, default 1: factor of all points */
+} ga_shape_def;
+
+GA_API ga_shape_def ga_shape_defaults(void);
+GA_API ga_status ga_machine_add_shape(ga_machine *m, const ga_shape_def *def);
+
 /* ---- Roads and tyres ----------------------------------------------------------------------------------- */
 
 /* A surface z = height(t, x, y) over the xy plane of a frame, which may be on a body that moves: the table of
@@ -1200,18 +1237,46 @@ typedef enum ga_shape_kind {
   GA_SHAPE_PLANE,     /* z = 0 of its end */
   GA_SHAPE_BEAM,      /* a piece of a beam between two sections, x along it; `size`: half of its thickness */
   GA_SHAPE_CABLE,     /* a piece of a cable from end to end, of radius `size` */
-  GA_SHAPE_WHEEL      /* of radius `size`, about y of its end */
+  GA_SHAPE_WHEEL,     /* of radius `size`, about y of its end */
+  GA_SHAPE_BOX,       /* with the sides `dimension`, about its end */
+  GA_SHAPE_CYLINDER,  /* of radius `size` and length dimension[0], along z, about its end */
+  GA_SHAPE_CAPSULE,   /* the same with half spheres at both ends, length without these */
+  GA_SHAPE_TUBE,      /* a cylinder with a hole of radius dimension[1] */
+  GA_SHAPE_CONE,      /* along z; radius `size` at −length/2, dimension[1] at length/2 */
+  GA_SHAPE_MESH       /* points and triangles in the axes of its end */
 } ga_shape_kind;
 
 typedef struct ga_shape {
   ga_shape_kind kind;
-  const char *part; /* the part it belongs to; the text belongs to the machine */
-  int n_ends;       /* 1 or 2; with one, end[1] is equal to end[0] */
-  ga_pose end[2];   /* in the ground's frame */
-  double size;      /* [m]; 0: it has none of its own */
-  int on[2];        /* the movers (below) that the ends are fixed to */
-  const char *type; /* what the part is: "revolute", "spring", "rigid body" */
+  const char *part;          /* the part it belongs to; the text belongs to the machine */
+  int n_ends;                /* 1 or 2; with one, end[1] is equal to end[0] */
+  ga_pose end[2];            /* in the ground's frame */
+  double size;               /* [m]; 0: it has none of its own */
+  double dimension[3];       /* [m] of solids; GA_SHAPE_DISK: dimension[0] is its width, 0: thin */
+  int given;                 /* 1: by ga_machine_add_shape(): the body looks so */
+  int colour;                /* 0xrrggbb; −1: none of its own */
+  double opacity;            /* [-] of given ones */
+  int n_points, n_triangles; /* GA_SHAPE_MESH */
+  const double *points;      /* [m] [n_points × 3], before `scale`; they belong to the machine */
+  const double *triangles;   /* [n_triangles × 3] numbers of points */
+  double scale;              /* factor of points */
+  int on[2];                 /* the movers (below) that the ends are fixed to */
+  const char *type;          /* what the part is: "revolute", "spring", "rigid body" */
 } ga_shape;
+
+/* Strain and force in the middle of a piece of a beam or cable, a shape i of kind GA_SHAPE_BEAM or
+ * GA_SHAPE_CABLE, by the positions of a state alone: strain along x, shear y, z, twist, bending about y, z
+ * [-, rad/m]; force [N] and moment [N m] in its axes. Of cables the first ones. */
+typedef struct ga_piece_load {
+  double strain[6], force[6];
+} ga_piece_load;
+/* All pieces, in the order of their shapes; n: how many out has room for. Returns how many there are; out
+ * NULL or n 0: only this. Loads that cannot be computed are NaN. */
+GA_API int ga_machine_piece_loads(const ga_machine *m, const ga_state *s, int n, ga_piece_load *out);
+/* Height [m] of the road that shape i, a GA_SHAPE_PLANE, belongs to, over x and y of its frame; 0 for other
+ * planes. *varies (may be NULL): 1 if it has an expression. GA_ERR_ARGUMENT: it has no value there. */
+GA_API ga_status ga_machine_road_height(const ga_machine *m, int i, double t, double x, double y, double *z,
+                                        int *varies);
 
 GA_API int ga_machine_n_shapes(const ga_machine *m); /* 0 before it is built */
 GA_API ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out);

@@ -338,6 +338,9 @@ static const ga__sentence SENTENCES[] = {
          NULL},
     [GA_REASON_SURFACE_HOLLOW] = {"the mesh encloses a volume of {0} only, with a size of {1}", NULL},
     [GA_REASON_SURFACE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_COLOUR_UNKNOWN] = {"{field} is '{name}'; it must be \"#rrggbb\" in quotes, six digits from 0 "
+                                  "to 9 and a to f, or one of {expected}",
+                                  NULL},
     [GA_REASON_TWO_PLANES] =
         {"'{name}' and '{other}' are both planes; at least one has to be a solid of finite "
          "size",

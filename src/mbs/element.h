@@ -114,11 +114,15 @@ typedef struct ga__break_site {
 typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non-zero to stop */
 
 /* A shape for drawing a part. */
-typedef struct ga__shape_def {
+typedef struct ga__drawing {
   ga_shape_kind kind;
-  int a, b;    /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
-  double size; /* [m] radius; 0: unspecified */
-} ga__shape_def;
+  int a, b;                  /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
+  double size;               /* [m] radius; 0: unspecified */
+  double dimension[3];       /* as in ga_shape */
+  const ga_pose *pose;       /* in the frame of a; NULL: the same */
+  const ga_shape_def *given; /* NULL: not a shape of the model */
+  const ga_collider_def *collider; /* GA_SHAPE_MESH of a collider */
+} ga__drawing;
 
 /* The motion that a part prescribes for a coordinate. */
 typedef struct ga__prescribed {
@@ -240,7 +244,11 @@ struct ga__element_type {
 
   /* -- Shapes for drawing; may be called without an element -- */
   int (*n_shapes)(const ga__mbs_model *b, int part);
-  void (*shape)(const ga__mbs_model *b, int part, int i, ga__shape_def *out);
+  void (*shape)(const ga__mbs_model *b, int part, int i, ga__drawing *out);
+  /* Strain and force of its shape i at given poses of nodes; NULL: it has none. Returns 0. */
+  int (*piece_load)(const ga__element *el, int i, const ga__kin *kin, ga_piece_load *out);
+  /* Height over its plane; returns 0: none there. *varies: 1 if it is not 0 everywhere. NULL: 0. */
+  int (*height)(const ga__element *el, double t, double x, double y, double *z, int *varies);
 
   /* -- Breaks in time, edges with the motion, narrow features -- */
   /* Input or formula number i: sets *in or *f. Returns 0: no more. */
@@ -377,6 +385,7 @@ extern const ga__element_type ga__rigid_stop_type;   /* rigid_stop.c */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__road_type, ga__tyre_type;          /* road.c, tyre.c */
 extern const ga__element_type ga__collider_type, ga__collision_type; /* collider.c, collision.c */
+extern const ga__element_type ga__shape_type;                        /* drawn.c */
 extern const ga__element_type ga__constraint_type;                   /* expression.c */
 extern const ga__element_type ga__block_type, ga__outputs_type;      /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;       /* signal.c */

@@ -1050,13 +1050,13 @@ static int n_shapes(const ga__mbs_model *b, int part)
 }
 
 /* A rod from end to end, or a joint at b's end and a's. */
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   (void)i;
   *out = ((const joint_recipe *)joint->recipe)->to_length
-             ? (ga__shape_def){GA_SHAPE_LINE, joint->a, joint->b, 0}
-             : (ga__shape_def){GA_SHAPE_JOINT, joint->b, joint->a, 0};
+             ? (ga__drawing){.kind = GA_SHAPE_LINE, .a = joint->a, .b = joint->b, .size = 0}
+             : (ga__drawing){.kind = GA_SHAPE_JOINT, .a = joint->b, .b = joint->a, .size = 0};
 }
 
 static int has_initial_values(const ga__part *part, int rate)

@@ -677,12 +677,14 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return ga__element_of(b, part) != NULL;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const tyre *u = ga__element_of(b, part)->data;
   (void)i;
-  *out = (ga__shape_def){u->def->axis == GA_TYRE_AXIS_Z ? GA_SHAPE_DISK : GA_SHAPE_WHEEL, u->marker, -1,
-                         u->def->radius};
+  *out = (ga__drawing){.kind = u->def->axis == GA_TYRE_AXIS_Z ? GA_SHAPE_DISK : GA_SHAPE_WHEEL,
+                       .a = u->marker,
+                       .b = -1,
+                       .size = u->def->radius};
 }
 
 const ga__element_type ga__tyre_type = {

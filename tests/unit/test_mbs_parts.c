@@ -492,7 +492,8 @@ static void every_text_is_in_the_table(void **state)
       [GA__PART_BLOCK] = 3,        [GA__PART_SLIDER] = 3,     [GA__PART_ROAD] = 4,
       [GA__PART_TYRE] = 4,         [GA__PART_SIGNAL] = 3,     [GA__PART_STOP] = 6,
       [GA__PART_DRY_FRICTION] = 5, [GA__PART_RIGID_STOP] = 4, [GA__PART_VARIABLE] = 1,
-      [GA__PART_EVENT] = 4,        [GA__PART_COLLIDER] = 2,   [GA__PART_COLLISION] = 4};
+      [GA__PART_EVENT] = 4,        [GA__PART_COLLIDER] = 2,   [GA__PART_COLLISION] = 4,
+      [GA__PART_SHAPE] = 3};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;
