@@ -339,6 +339,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_UNKNOWN_CHOICE, "a word is none of those expected")                                            \
   X(GA_REASON_FOREIGN_WORD, "a word of other programs that is written differently here")                     \
   X(GA_REASON_UNKNOWN_REFERENCE, "a reference to something that does not exist")                             \
+  X(GA_REASON_SWITCHED_OFF, "a reference to a part that a condition switches off")                           \
+  X(GA_REASON_FILE_LEFT_OUT, "an included file is left out by its condition")                                \
   X(GA_REASON_KEY_MISSING, "a key that is needed is not given")                                              \
   X(GA_REASON_NO_BLANK_AFTER_COLON, "a key is not separated from its value")                                 \
   X(GA_REASON_NAME_NOT_ALLOWED, "a name is not allowed")                                                     \

@@ -616,6 +616,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_FOREIGN_WORD] = {"'{name}' is unknown. {detail}", NULL},
     [GA_REASON_UNKNOWN_REFERENCE] = {"there is no {other} '{name}'{{; did you mean '{nearest}'?}}",
                                      "{{; {detail}}}"},
+    [GA_REASON_SWITCHED_OFF] = {"'{name}' is off, by its condition at {detail}", NULL},
+    [GA_REASON_FILE_LEFT_OUT] = {"'{name}' is left out, since '{detail}' does not hold", NULL},
     [GA_REASON_KEY_MISSING] = {"{kind}{{ '{part}'}} has no {field}", "{{; expected {expected}}}"},
     [GA_REASON_NO_BLANK_AFTER_COLON] = {"'{name}' is not a key with a value",
                                         "; there must be a space after the colon"},

@@ -225,8 +225,9 @@ struct ga__element_type {
   ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Value i of GA__PROBE_ELEMENT, for signals that are neither motions nor unknowns. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
-  /* All of them, at most GA__ELEMENT_VALUES, where one costs as much as all; NULL: one by one. */
-  int (*values)(const ga__eval *e, const ga__element *el, double *value);
+  /* Those values that cost together as much as value i, one of them: from *first on, `value` has room for
+   * GA__ELEMENT_VALUES. Returns their number; 0: they have no values here. NULL: one by one. */
+  int (*values)(const ga__eval *e, const ga__element *el, int i, int *first, double *value);
   /* Its derivatives, for signals that are fed back (ga__probe_columns(), ga__probe_slopes()); NULL: none. */
   int (*value_columns)(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room);
   int (*value_slopes)(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,

@@ -530,12 +530,14 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 
 _Static_assert((int)N_SIGNALS <= (int)GA__ELEMENT_VALUES, "room for all signals");
 
-static int values(const ga__eval *e, const ga__element *el, double *out)
+static int values(const ga__eval *e, const ga__element *el, int i, int *first, double *out)
 {
   contact c;
-  const int status = eval_tyre(&c, e, el, 0);
-  for (int i = 0; !status && i < N_SIGNALS; i++) out[i] = signal_dual(&c, el->data, i).v;
-  return status;
+  (void)i;
+  *first = 0;
+  if (eval_tyre(&c, e, el, 0)) return 0;
+  for (int k = 0; k < N_SIGNALS; k++) out[k] = signal_dual(&c, el->data, k).v;
+  return N_SIGNALS;
 }
 
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
