@@ -234,7 +234,11 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
   const ga_system *sys = st->sys;
   const ga__state *now = &st->now;
   int nx = sys->size[GA_BLOCK_X];
-  ga_status status = estimate(st, with_v, ga__stack_begin(&st->scratch));
+  ga_status status = GA_OK;
+  if (st->family->estimate)
+    st->family->estimate(st);
+  else
+    status = estimate(st, with_v, ga__stack_begin(&st->scratch));
   if (status) return status;
   drop_rounding(st->est_q, sys->nv, largest_of(now->q, sys->nq));
   drop_rounding(st->est_x, nx, largest_of(now->x, nx));

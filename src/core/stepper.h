@@ -57,6 +57,7 @@ struct ga_stepper {
   int can_undo;    /* 1: next holds the state before the last step */
   int warned;      /* 1: warned of a nearly singular iteration matrix */
 
+  int order;                         /* of the next step, for methods that have a choice */
   int n_eta;                         /* multipliers η, 0: none */
   int commutes;                      /* 1: the commutator term is not zero */
   double alpha;                      /* αm − αf */
@@ -152,7 +153,7 @@ void ga__failure_keep(ga_stepper *st,
 
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
 /* xdot within the last step, as ga_stepper_interpolate() for the others. */
-void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
+void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* Tolerances of errors of q, atol + rtol |q|: by component in R^n, by the length of a position vector, by 1
