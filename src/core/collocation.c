@@ -36,6 +36,10 @@
 #define SWEEPS 2
 enum { PASSES = 3 };         /* over the nodes, for Ω */
 #define TURN_MOST 2.0        /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
+#define STALL_LIMIT 1e-7     /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
+#define STALLS 0.8
+#define GROWN 5.0            /* and have not grown by this, are rounding */
+enum { STALLED_MOST = 3 };
 #define FREE 0.01            /* weight of increments of λ, ψ, y, which are computed again at the end */
 #define LEAST_VELOCITY 1e-3  /* errors of smaller velocities are relative to this */
 #define EXTRAPOLATED 2.5     /* [-] longest step, relative to the last one, that its polynomial is used for */
@@ -485,6 +489,14 @@ static ga_status solve_nodes(ga_stepper *st, double *size)
   return GA_OK;
 }
 
+/* Part of the tolerance of error control that is left to the sweeps. */
+#define OF_TOLERANCE 0.02
+
+double ga__colloc_tolerance(const ga_stepper *st)
+{
+  return st->tolerance > 0.0 ? OF_TOLERANCE * st->tolerance : st->opts.newton.tol;
+}
+
 static ga_status fail_sweeps(ga_stepper *st, double size, double rho)
 {
   const ga_system *sys = st->sys;
@@ -498,7 +510,7 @@ static ga_status fail_sweeps(ga_stepper *st, double size, double rho)
                     &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
                                  .equation = what,
                                  GA__NUMBERS({ga__colloc_of(st)->sweeps, NULL}, {size, NULL},
-                                             {st->opts.newton.tol, NULL}, {rho, NULL})});
+                                             {ga__colloc_tolerance(st), NULL}, {rho, NULL})});
 }
 
 /* A body that turns by more than TURN_MOST in the step: the passes of turn() would not converge. */
@@ -553,41 +565,79 @@ static int is_at_floor(ga_stepper *st, double size, ga__scratch scratch)
 static int has_converged(const ga_stepper *st, double size, double rho)
 {
   const double rate = fmax(rho, LEAST_RATE);
-  return size == 0.0 || (rate < 1.0 && size * rate / (1.0 - rate) <= st->opts.newton.tol);
+  return size == 0.0 || (rate < 1.0 && size * rate / (1.0 - rate) <= ga__colloc_tolerance(st));
+}
+
+typedef enum verdict { GO_ON, CONVERGED, AT_FLOOR, FAILED } verdict;
+
+typedef struct progress {
+  double size, before, best; /* of the last increment, the one before, and the smallest */
+  double rho;                /* ratio of the last two */
+  int stalled;               /* sweeps without a smaller increment */
+} progress;
+
+/* Near singular positions rounding is amplified by an unknown factor: small increments that do not fall any
+ * more, and do not grow, are rounding too. */
+static verdict judge(ga_stepper *st, progress *p, ga__scratch scratch)
+{
+  const int n = ga__colloc_of(st)->sweeps;
+  p->rho = n > 1 && p->before > 0.0 ? p->size / p->before : 0.0;
+  p->stalled = n > 1 && p->size > STALLS * p->best ? p->stalled + 1 : 0;
+  p->best = n > 1 ? fmin(p->best, p->size) : p->size;
+  p->before = p->size;
+  if (!isfinite(p->size)) return FAILED;
+  if (p->size == 0.0 || (n > 1 && has_converged(st, p->size, p->rho))) return CONVERGED;
+  if (n > 2 && p->rho > SLOWEST && is_at_floor(st, p->size, scratch)) return AT_FLOOR;
+  if (p->size < STALL_LIMIT && p->size < GROWN * p->best)
+    return p->stalled >= STALLED_MOST ? AT_FLOOR : GO_ON;
+  return n > 1 && p->rho > (n > 2 ? SLOWEST : DIVERGES) ? FAILED : GO_ON;
 }
 
 static ga_status iterate(ga_stepper *st, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
   const int limit = SWEEPS * st->opts.newton.max_iterations;
-  double size = 0.0, before = 0.0, rho = 0.0;
+  progress p = {.size = 0.0};
+  verdict v = GO_ON;
   ga_status status = check_turns(st);
   ga__factors_drop(st);
   st->diverged = 0;
-  for (c->sweeps = 0; !status && c->sweeps < limit;) {
-    status = sweep(st, c->sweeps == 0, &size, scratch);
+  for (c->sweeps = 0; !status && v == GO_ON && c->sweeps < limit;) {
+    status = sweep(st, c->sweeps == 0, &p.size, scratch);
     c->sweeps++;
-    if (status) return status;
-    if (!isfinite(size)) return fail_sweeps(st, size, INFINITY);
-    rho = c->sweeps > 1 && before > 0.0 ? size / before : 0.0;
-    if (size == 0.0 || (c->sweeps > 1 && has_converged(st, size, rho))) break;
-    if (c->sweeps > 2 && rho > SLOWEST) {
-      if (!is_at_floor(st, size, scratch)) return fail_sweeps(st, size, rho);
-      st->stats.at_floor++;
-      break;
-    }
-    if (c->sweeps > 1 && rho > DIVERGES) return fail_sweeps(st, size, rho);
-    before = size;
+    if (!status) v = judge(st, &p, scratch);
   }
   if (status) return status;
-  if (c->sweeps == limit && !has_converged(st, size, rho)) return fail_sweeps(st, size, rho);
-  st->stats.last_rate = rho;
+  if (v == GO_ON || v == FAILED) return fail_sweeps(st, p.size, p.rho);
+  st->stats.at_floor += v == AT_FLOOR;
+  st->stats.last_rate = p.rho;
   return ga__colloc_finish(st, scratch);
+}
+
+/* Multipliers of the nodes within the step of least norm, as at its ends, for dense output: with the relations
+ * at the nodes. Those of the end are found again behind them. */
+static ga_status settle_nodes(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga_point end = ga__state_point(&st->next);
+  ga_status status = GA_OK;
+  if (st->red.null.r == 0) return GA_OK;
+  for (int m = 1; !status && m < c->now->stages; m++) {
+    const ga_point p = ga__colloc_point(st, m);
+    double *z = c->z + m * sys->n;
+    status = ga__find_relations(st, &p);
+    if (!status)
+      ga__null_reduce(&st->red.null, sys, z + sys->start[GA_BLOCK_LAMBDA], z + sys->start[GA_BLOCK_PSI]);
+  }
+  return status ? status : ga__find_relations(st, &end);
 }
 
 /* Keeps the nodes for the next prediction; a and w have no meaning of their own here. */
 static ga_status accept(ga_stepper *st)
 {
+  const ga_status status = settle_nodes(st);
+  if (status) return status;
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   ga__state *next = &st->next;

@@ -53,6 +53,7 @@ ga_point ga__colloc_point(const ga_stepper *st, int m);
 /* z[n] of a state, and back. */
 void ga__colloc_collect(const ga_system *sys, const ga__state *s, double *z);
 void ga__colloc_distribute(const ga_system *sys, const double *z, ga__state *s);
+double ga__colloc_tolerance(const ga_stepper *st); /* of the sweeps, relative to velocities */
 /* r := solution by the factors of a node. */
 ga_status ga__colloc_solve(ga_stepper *st, int m, double *r);
 /* to[n] := factor · (T in packed blocks) from[n] */

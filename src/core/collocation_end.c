@@ -158,7 +158,7 @@ static ga_status solve_accurately(ga_stepper *st, ga__scratch scratch)
 static ga_status solve_accelerations(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const double goal = fmax(TIGHTER * st->opts.newton.tol, 4.0 * DBL_EPSILON);
+  const double goal = fmax(TIGHTER * ga__colloc_tolerance(st), 4.0 * DBL_EPSILON);
   double *fixed = ga__take(&scratch, sys->n), *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
   const ga_point p = ga__state_point(&st->next);
   ga_status status = constraint_accelerations(st, &p, fixed);

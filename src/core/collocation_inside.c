@@ -101,10 +101,33 @@ static void find_end(ga_stepper *st, double *omega, double *q)
   c->end_number = st->state_number;
 }
 
+/* The state at an end of the step, to the last bit. */
+static void copy_state(const ga_system *sys, const ga__state *from, const ga__inside *out)
+{
+  const struct {
+    double *to;
+    const double *from;
+    int n;
+  } part[] = {{out->q, from->q, sys->nq},
+              {out->v, from->v, sys->nv},
+              {out->vdot, from->vdot, sys->nv},
+              {out->lambda, from->lambda, sys->size[GA_BLOCK_LAMBDA]},
+              {out->psi, from->psi, sys->size[GA_BLOCK_PSI]},
+              {out->x, from->x, sys->size[GA_BLOCK_X]},
+              {out->xdot, from->xdot, sys->size[GA_BLOCK_X]},
+              {out->y, from->y, sys->size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    if (part[i].to) ga__copy_numbers(part[i].to, part[i].from, part[i].n);
+}
+
 void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
+  if (!(s > 0.0 && s < 1.0)) {
+    copy_state(sys, s > 0.0 ? &st->now : &st->next, out);
+    return;
+  }
   if (out->q) {
     double *omega = c->omega;
     find_end(st, omega, out->q);
@@ -130,8 +153,8 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
  * which is an estimate of the error of the motion over a time of 1/ω, not of one step. κ and C are measured:
  * docs/theory.md. */
 #define SEEN 0.02 /* κ M */
-#define LOBATTO 3.0
-#define RADAU 0.3
+static const double CONSTANT[GA__MOST_ORDER + 1] = {
+    [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
 
 /* Weights of the divided difference over the nodes and, behind them, one node of the step before, in units of
  * h; returns their number. *which: the node before; −1: there is none. */
@@ -176,7 +199,7 @@ void ga__colloc_estimate(ga_stepper *st)
   const ga__colloc_rule *rule = ga__colloc_of(st)->now;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = rule->order,
-               C = rule->first ? RADAU : LOBATTO, kappa = SEEN / rule->stages * h;
+               C = CONSTANT[rule->order], kappa = SEEN / rule->stages * h;
   double w[GA__NODES + 1];
   int which;
   const int count = difference_weights(st, w, &which);

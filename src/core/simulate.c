@@ -156,6 +156,17 @@ static ga_status take_memory(ga_simulator *sim)
   return GA_OK;
 }
 
+/* What the stepper has to know of error control: the tolerance, and the order that suits it. */
+#define TIGHT 1e-5
+enum { ORDER_OF_LOOSE = 4, ORDER_OF_TIGHT = 8 };
+
+static void tell_tolerance(ga_stepper *st, const ga_simulate_opts *o)
+{
+  st->tolerance = o->fixed_h > 0.0 ? 0.0 : o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
+  if (!st->method->has_order || st->opts.order != 0) return;
+  st->order = st->tolerance == 0.0 || st->tolerance >= TIGHT ? ORDER_OF_LOOSE : ORDER_OF_TIGHT;
+}
+
 ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
                               ga_simulator **out)
 {
@@ -174,6 +185,7 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
   sim->opts = *opts;
   sim->last_event = -1;
   st->meets_samples = 1;
+  tell_tolerance(st, opts);
   sim->breaks = (ga__breaks){.sys = st->sys, .n_times = opts->n_breaks, .times = opts->breaks};
   if ((status = take_memory(sim)))
     ga_simulator_destroy(&sim);

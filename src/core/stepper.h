@@ -98,6 +98,7 @@ struct ga_stepper {
   int tries_modes;  /* 1: modes of switches may change after this start */
   double *switch_x; /* [n_x] states with the modes of switches that are tried */
   ga__again again;
+  double tolerance;    /* [-] of error control, by which sweeps of collocation end; 0: equal steps */
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
   int meets_samples;   /* 1: a simulator or follower calls ga_system_def.sample */
   int provisional;     /* 1: the next start only serves to choose h; no step follows */
