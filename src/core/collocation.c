@@ -35,6 +35,8 @@
 /* Sweeps are cheaper than Newton's iterations, and more of them are needed. */
 #define SWEEPS 2
 enum { PASSES = 3 };         /* over the nodes, for Ω */
+/* Orders of Radau for stiff equations, where the one of Lobatto was at most ORDER_OF_LOOSE, and beyond. */
+enum { ORDER_OF_LOOSE = 4, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
 #define TURN_MOST 2.0        /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 #define STALL_LIMIT 1e-7     /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
 #define STALLS 0.8
@@ -81,10 +83,10 @@ static ga_status create(ga_stepper *st)
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &c->block, NULL);
 }
 
-/* Of a state: the order of its last step, and z at the nodes before its end. */
+/* Of a state: numbers of the family, and z at the nodes of its last step before its end. */
 static size_t state_length(const ga_stepper *st)
 {
-  return 1 + GA__MOST_STAGES * (size_t)st->sys->n;
+  return GA__COLLOC_Z + GA__MOST_STAGES * (size_t)st->sys->n;
 }
 
 static int most_stages(const ga_stepper *st)
@@ -209,7 +211,7 @@ static void trial(ga_stepper *st)
 
 const ga__colloc_rule *ga__colloc_last_rule(const ga_stepper *st, const ga__state *s)
 {
-  const double order = s->own[0];
+  const double order = s->own[GA__COLLOC_ORDER];
   if (!(s->scalar[GA__H_OLD] > 0.0 && order > 0.0 && order <= GA__MOST_ORDER)) return NULL;
   const ga__colloc_rule *rule = &ga__colloc_of(st)->rule[(int)order];
   return rule->stages >= GA__STAGES_LEAST ? rule : NULL;
@@ -234,7 +236,7 @@ static void predict_nodes(ga_stepper *st, double h)
       ga__colloc_weights(old, 1.0 + c->now->c[m] * h / h_old, w);
       for (int i = 0; i < n; i++) z[i] *= w[old->stages];
       for (int j = old->first; j < old->stages; j++)
-        for (int i = 0; i < n; i++) z[i] += w[j] * now->own[1 + j * n + i];
+        for (int i = 0; i < n; i++) z[i] += w[j] * now->own[GA__COLLOC_Z + j * n + i];
     } else if (!(h_old > 0.0) && now->scalar[GA__HAS_JERK] != 0.0) {
       for (int b = 0; b < GA_N_BLOCKS; b++)
         for (int i = 0; i < sys->size[b]; i++) z[sys->start[b] + i] += c->now->c[m] * h * rates[b][i];
@@ -263,16 +265,21 @@ static void keep_history(ga_stepper *st)
   }
 }
 
-static ga_status predict(ga_stepper *st, double h, ga__scratch scratch)
+/* Rule and kind of sweeps: where the simple ones have failed, in order; the rule for stiff equations unless
+ * the order is given. */
+static void choose_rule(ga_stepper *st, int in_order)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const int order = st->order > ORDER_OF_LOOSE ? STIFF_ORDER_TIGHT : STIFF_ORDER;
+  c->in_order = in_order;
+  c->now = &c->rule[in_order && st->opts.order == 0 ? order : st->order];
+}
+
+static void begin_nodes(ga_stepper *st, double h, int in_order)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
-  (void)scratch;
-  ga__begin_step(st, h);
-  keep_history(st);
-  st->v_n = st->now.v;
-  st->c1 = st->c2 = st->d1 = 1.0;
-  c->now = &c->rule[st->order];
+  choose_rule(st, in_order);
   predict_nodes(st, h);
   ga__copy_numbers(c->v, st->now.v, sys->nv);
   ga__copy_numbers(c->x, st->now.x, sys->size[GA_BLOCK_X]);
@@ -282,6 +289,16 @@ static ga_status predict(ga_stepper *st, double h, ga__scratch scratch)
     for (int i = 0; i < sys->nv; i++) c->exponent[m * sys->nv + i] = c->now->c[m] * h * st->now.v[i];
   move_nodes(st);
   trial(st);
+}
+
+static ga_status predict(ga_stepper *st, double h, ga__scratch scratch)
+{
+  (void)scratch;
+  ga__begin_step(st, h);
+  keep_history(st);
+  st->v_n = st->now.v;
+  st->c1 = st->c2 = st->d1 = 1.0;
+  begin_nodes(st, h, st->now.own[GA__COLLOC_STIFF] > 0.0);
   return GA_OK;
 }
 
@@ -322,9 +339,16 @@ static int stage_of(const ga_stepper *st, int m)
   return m == ga__colloc_of(st)->now->stages ? 0 : m;
 }
 
+/* Derivative of v at a node by vdot there, as far as the matrix has it. */
+static double step_of(const ga_stepper *st, int m)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return st->h * (c->in_order ? c->now->Q[m][m] : c->now->A[m][m]);
+}
+
 static ga_jacobian derivatives(const ga_stepper *st, int m)
 {
-  const double d = st->h * ga__colloc_of(st)->now->A[m][m];
+  const double d = step_of(st, m);
   return (ga_jacobian){WANTED, d, 1.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
 }
 
@@ -540,9 +564,85 @@ static double floor_size(const ga_stepper *st)
   return FLOOR_MARGIN * (ga__rounding_of_rate(st->sys) * st->size_v / c->size_v + DBL_EPSILON);
 }
 
+/* ---- Sweeps from node to node ----
+ * With Q near A₁ and increments δ of the nodes before, of vdot and of u = T(Ω)⁻¹v, which is an unknown here:
+ *   v' = (v₀ + h Σ A_mj vdot_j) + h Σ_{j<m} Q_mj δvdot_j      Ω_b = h Σ A_mj u_j + h Σ_{j<m} Q_mj δu_j
+ *   u' = T(Ω_b)⁻¹ v'      Ω' = Ω_b + d (u' − u_m)      d = h Q_mm
+ * and constraints −g/d, −k/d. */
+
+/* to[n] += h Σ_{j<m} Q_mj d_j */
+static void add_before(const ga__colloc *c, double h, int m, const double *d, int stride, double *to, int n)
+{
+  for (int j = 1; j < m; j++)
+    for (int i = 0; i < n; i++) to[i] += h * c->now->Q[m][j] * d[j * stride + i];
+}
+
+/* The node at its new point; du[nv] := u' − u_m. */
+static void place_node(ga_stepper *st, int m, const double *all_du, double *du)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  double *v = c->v + m * nv, *omega = c->exponent + m * nv;
+  add_before(c, st->h, m, c->r, sys->n, v, nv);
+  add_before(c, st->h, m, c->r + sys->start[GA_BLOCK_X], sys->n, c->x + m * nx, nx);
+  add_before(c, st->h, m, all_du, nv, omega, nv);
+  ga_group_tangent_inverse(sys->group, c->T, omega);
+  ga__colloc_multiply(sys->group, c->T, v, du);
+  for (int i = 0; i < nv; i++) du[i] -= c->rate[m * nv + i];
+  for (int i = 0; i < nv; i++) omega[i] += step_of(st, m) * du[i];
+  ga_group_move(sys->group, c->q + m * sys->nq, st->now.q, omega);
+}
+
+/* The increment of a node, and what follows for u. */
+static ga_status solve_node(ga_stepper *st, int m, double *du, double *size)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const double d = step_of(st, m);
+  double *r = c->r + m * sys->n, *z = c->z + m * sys->n, *rate = c->rate + m * sys->nv;
+  for (int i = 0; i < sys->n; i++)
+    r[i] = i >= sys->nv && i < sys->start[GA_BLOCK_X] ? -r[i] / d : -r[i];
+  const ga_status status = ga__colloc_solve(st, m, r);
+  if (status) return status;
+  double *turned = st->exponent; /* free here */
+  ga__colloc_multiply(sys->group, c->T, r, turned);
+  for (int i = 0; i < sys->nv; i++) du[i] += d * turned[i], rate[i] += du[i];
+  for (int i = 0; i < sys->n; i++) z[i] += r[i];
+  const double one = fmax(weigh_node(st, r, NULL).all, 0.5 * ga__max_abs(du, sys->nv, NULL) / c->size_v);
+  if (one > *size || !(one == one)) {
+    *size = one;
+    ga__copy_numbers(st->r, r, sys->n);
+  }
+  return GA_OK;
+}
+
+static ga_status sweep_in_order(ga_stepper *st, int renew, double *size, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  double *du = c->inside;
+  *size = 0.0;
+  measure_sizes(st);
+  integrate(c->now, st->h, st->now.v, c->z, sys->n, c->v, nv);
+  integrate(c->now, st->h, st->now.x, c->z + sys->start[GA_BLOCK_X], sys->n, c->x, nx);
+  integrate(c->now, st->h, NULL, c->rate, nv, c->exponent, nv);
+  for (int m = 1; m <= c->now->stages; m++) {
+    place_node(st, m, du, du + m * nv);
+    ga_status status = evaluate_node(st, m, renew, scratch);
+    if (!status) status = solve_node(st, m, du + m * nv, size);
+    if (status) return status;
+  }
+  st->stats.iterations++;
+  trial(st);
+  return GA_OK;
+}
+
 static ga_status sweep(ga_stepper *st, int renew, double *size, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
+  if (c->in_order) return sweep_in_order(st, renew, size, scratch);
   for (int m = 1; m <= c->now->stages; m++) {
     const ga_status status = evaluate_node(st, m, renew, scratch);
     if (status) return status;
@@ -593,13 +693,13 @@ static verdict judge(ga_stepper *st, progress *p, ga__scratch scratch)
   return n > 1 && p->rho > (n > 2 ? SLOWEST : DIVERGES) ? FAILED : GO_ON;
 }
 
-static ga_status iterate(ga_stepper *st, ga__scratch scratch)
+static ga_status make_sweeps(ga_stepper *st, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
   const int limit = SWEEPS * st->opts.newton.max_iterations;
   progress p = {.size = 0.0};
   verdict v = GO_ON;
-  ga_status status = check_turns(st);
+  ga_status status = GA_OK;
   ga__factors_drop(st);
   st->diverged = 0;
   for (c->sweeps = 0; !status && v == GO_ON && c->sweeps < limit;) {
@@ -611,7 +711,58 @@ static ga_status iterate(ga_stepper *st, ga__scratch scratch)
   if (v == GO_ON || v == FAILED) return fail_sweeps(st, p.size, p.rho);
   st->stats.at_floor += v == AT_FLOOR;
   st->stats.last_rate = p.rho;
-  return ga__colloc_finish(st, scratch);
+  return GA_OK;
+}
+
+/* Further steps with sweeps from node to node: FEW at first, twice as many each time the others have failed
+ * again. */
+enum { FEW = 10, MANY = 320 };
+#define FORGETS 0.9 /* of earlier failures, with each step */
+
+static int failures_here(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return c->failed_at == st->state_number ? c->failures : 0;
+}
+
+static void count_stiff_step(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const double *now = st->now.own;
+  double *next = st->next.own;
+  const int changed = c->in_order && !(now[GA__COLLOC_STIFF] > 0.0);
+  next[GA__COLLOC_SPAN] = !changed                         ? now[GA__COLLOC_SPAN]
+                          : now[GA__COLLOC_SPAN] > 0.0     ? fmin(2.0 * now[GA__COLLOC_SPAN], MANY)
+                                                           : FEW;
+  next[GA__COLLOC_FAILED] = FORGETS * now[GA__COLLOC_FAILED] + failures_here(st);
+  next[GA__COLLOC_STIFF] = changed ? next[GA__COLLOC_SPAN] : fmax(now[GA__COLLOC_STIFF] - 1.0, 0.0);
+}
+
+/* Simple sweeps that fail again, with a shorter step or soon after, show stiff equations: sweeps in order then.
+ */
+#define FAILURES 1.5
+
+static int seems_stiff(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  c->failures = failures_here(st) + 1;
+  c->failed_at = st->state_number;
+  const int equal = !(st->tolerance > 0.0); /* equal steps do not become shorter */
+  return equal || st->now.own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
+}
+
+static ga_status iterate(ga_stepper *st, ga__scratch scratch)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  ga_status status = check_turns(st);
+  if (!status) status = make_sweeps(st, scratch);
+  if (status == GA_RETRY_NEWTON && !c->in_order && seems_stiff(st)) {
+    begin_nodes(st, st->h, 1);
+    status = make_sweeps(st, scratch);
+  }
+  if (!status && c->in_order) move_nodes(st);
+  if (!status) trial(st);
+  return status ? status : ga__colloc_finish(st, scratch);
 }
 
 /* Multipliers of the nodes within the step of least norm, as at its ends, for dense output: with the relations
@@ -641,9 +792,10 @@ static ga_status accept(ga_stepper *st)
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   ga__state *next = &st->next;
-  next->own[0] = c->now->order;
-  memset(next->own + 1, 0, (state_length(st) - 1) * sizeof(double));
-  ga__copy_numbers(next->own + 1, c->z, c->now->stages * sys->n);
+  memset(next->own, 0, state_length(st) * sizeof(double));
+  next->own[GA__COLLOC_ORDER] = c->now->order;
+  count_stiff_step(st);
+  ga__copy_numbers(next->own + GA__COLLOC_Z, c->z, c->now->stages * sys->n);
   ga__copy_numbers(next->a, next->vdot, sys->nv);
   ga__copy_numbers(next->w, next->xdot, sys->size[GA_BLOCK_X]);
   ga__colloc_collect(sys, next, ga__colloc_of(st)->z + c->now->stages * sys->n);
@@ -682,13 +834,14 @@ static double one(const ga_stepper *st)
 
 static double force_factor(const ga_stepper *st)
 {
-  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
-  return rule->A[rule->stages][rule->stages] * rule->A[rule->stages][rule->stages];
+  const double part = step_of(st, ga__colloc_of(st)->now->stages) / st->h;
+  return part * part;
 }
 
 static double error_power(const ga_stepper *st)
 {
-  return st->order;
+  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
+  return rule ? rule->order : st->order;
 }
 
 static const ga__family COLLOCATION = {.state_length = state_length,

@@ -16,6 +16,7 @@ typedef struct ga__colloc_rule {
   double coefficient[GA__NODES][GA__NODES]; /* of the Lagrange polynomials: row j, powers of s */
   double A[GA__NODES][GA__NODES];        /* A[m][j] = ∫₀^c[m] ℓ_j */
   double inverse[GA__NODES][GA__NODES];  /* of A without row and column 0 */
+  double Q[GA__NODES][GA__NODES];        /* Uᵀ of LU = A₁ᵀ: a lower triangular matrix near A₁ */
 } ga__colloc_rule;
 
 /* 0: there is no rule of this order. */
@@ -23,6 +24,10 @@ int ga__colloc_rule_make(int order, ga__colloc_rule *out);
 /* w[j] := ℓ_j(s), and ∫₀^s ℓ_j; w[0] is 0 where the beginning is no node. */
 void ga__colloc_weights(const ga__colloc_rule *rule, double s, double *w);
 void ga__colloc_integrals(const ga__colloc_rule *rule, double s, double *w);
+
+/* Of a state: order of its last step, 0: none; further steps for stiff equations, and their number at the last
+ * change to these; failures of simple sweeps, less and less as steps succeed; then z at the nodes. */
+enum { GA__COLLOC_ORDER = 0, GA__COLLOC_STIFF, GA__COLLOC_SPAN, GA__COLLOC_FAILED, GA__COLLOC_Z };
 
 /* Numbers at the nodes m = 0 ... M of the step, those of one node together. */
 typedef struct ga__colloc {
@@ -42,6 +47,9 @@ typedef struct ga__colloc {
   double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
   double moved;          /* largest change of Ω in the last pass over the nodes */
   int sweeps;            /* of the current step */
+  int in_order;          /* 1: its sweeps go from node to node, for stiff equations */
+  int failures;          /* of simple sweeps at the state of this number */
+  unsigned long failed_at;
   unsigned long end_number; /* number of the state that end_q belongs to */
 } ga__colloc;
 

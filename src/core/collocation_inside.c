@@ -189,7 +189,7 @@ static double top_difference(const ga_stepper *st, const double *w, int n, int w
   const int size = st->sys->n, nodes = which >= 0 ? n - 1 : n;
   double sum = 0.0;
   for (int k = 0; k < nodes; k++) sum += w[k] * c->z[(k + c->now->first) * size + i];
-  if (which >= 0) sum += w[nodes] * st->next.own[1 + which * size + i];
+  if (which >= 0) sum += w[nodes] * st->next.own[GA__COLLOC_Z + which * size + i];
   return fabs(sum);
 }
 

@@ -66,6 +66,23 @@ static void invert(ga__colloc_rule *r)
   }
 }
 
+/* Q = Uᵀ, A₁ᵀ = L U with ones on the diagonal of L (Weiser, BIT 55, 2015): sweeps by Q instead of the diagonal
+ * of A converge for stiff equations too. */
+static void split(ga__colloc_rule *r)
+{
+  const int n = r->stages;
+  double u[GA__NODES][GA__NODES];
+  for (int i = 1; i <= n; i++)
+    for (int j = 1; j <= n; j++) u[i][j] = r->A[j][i];
+  for (int k = 1; k <= n; k++)
+    for (int i = k + 1; i <= n; i++) {
+      const double factor = u[i][k] / u[k][k];
+      for (int j = k; j <= n; j++) u[i][j] -= factor * u[k][j];
+    }
+  for (int i = 1; i <= n; i++)
+    for (int j = 1; j <= i; j++) r->Q[i][j] = u[j][i];
+}
+
 int ga__colloc_rule_make(int order, ga__colloc_rule *out)
 {
   memset(out, 0, sizeof *out);
@@ -79,6 +96,7 @@ int ga__colloc_rule_make(int order, ga__colloc_rule *out)
   set_polynomials(out);
   for (int m = 1; m <= out->stages; m++) ga__colloc_integrals(out, out->c[m], out->A[m]);
   invert(out);
+  split(out);
   return 1;
 }
 
