@@ -95,7 +95,8 @@ static int on_output(void *user, const ga_state *s)
   if (!r->metered && (r->followed = app_bars_start(&r->bars, &r->s)) != GA_OK) return 1;
   r->metered = 1;
   if (app_record_state(r, s) != GA_OK) return 1;
-  if (method.has_order) r->written = ga_meter_update(r->meter, s);
+  const int within = s->t < ga_stepper_state(r->s.stepper)->t; /* at its end the step itself is metered */
+  if (method.has_order && within) r->written = ga_meter_update(r->meter, s);
   return r->written != GA_OK;
 }
 

@@ -246,11 +246,16 @@ static void predict_nodes(ga_stepper *st, double h)
   }
 }
 
-/* λ, ψ and y of the last steps into next, for extrapolations over a short time. */
+/* λ, ψ and y of the last steps into next, for extrapolations over a short time; and all that the step does not
+ * use, so that a state does not depend on what was in its place before. */
 static void keep_history(ga_stepper *st)
 {
   const int *size = st->sys->size;
   const ga__state *now = &st->now, *next = &st->next;
+  static const int unused[] = {GA__EPS_A, GA__EPS_W, GA__KAPPA_H2, GA__SPAN, GA__SPAN_W};
+  for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+    next->scalar[unused[i]] = now->scalar[unused[i]];
+  ga__copy_numbers(next->eta, now->eta, size[GA_BLOCK_LAMBDA]);
   const struct {
     double *prev2, *prev;
     const double *from2, *from;
@@ -258,7 +263,10 @@ static void keep_history(ga_stepper *st)
   } kept[] = {
       {next->lambda_prev2, next->lambda_prev, now->lambda_prev, now->lambda, size[GA_BLOCK_LAMBDA]},
       {next->psi_prev2, next->psi_prev, now->psi_prev, now->psi, size[GA_BLOCK_PSI]},
-      {next->y_prev2, next->y_prev, now->y_prev, now->y, size[GA_BLOCK_Y]}};
+      {next->y_prev2, next->y_prev, now->y_prev, now->y, size[GA_BLOCK_Y]},
+      {next->a_prev2, next->a_prev, now->a_prev, now->a, st->sys->nv},
+      {next->w_prev2, next->w_prev, now->w_prev, now->w, size[GA_BLOCK_X]},
+      {next->eta_prev2, next->eta_prev, now->eta_prev, now->eta, size[GA_BLOCK_LAMBDA]}};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     ga__copy_numbers(kept[i].prev2, kept[i].from2, kept[i].n);
     ga__copy_numbers(kept[i].prev, kept[i].from, kept[i].n);

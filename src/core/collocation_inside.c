@@ -193,6 +193,22 @@ static double top_difference(const ga_stepper *st, const double *w, int n, int w
   return fabs(sum);
 }
 
+/* Where constraints prescribe the motion, only forces have errors: the largest relative one of the multipliers
+ * counts as one of q. */
+static void estimate_forces(ga_stepper *st, const double *w, int count, int which, double C, double power)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int first = sys->nv, n = sys->start[GA_BLOCK_X] - first, M = c->now->stages;
+  const double size = fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
+  double largest = 0.0, *scale = c->omega;
+  if (!(size > 0.0)) return;
+  for (int i = 0; i < n; i++)
+    largest = fmax(largest, SEEN / M * top_difference(st, w, count, which, first + i) / size);
+  ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
+  for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(st->est_q[i], C * pow(largest, power) * scale[i]);
+}
+
 void ga__colloc_estimate(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -215,4 +231,5 @@ void ga__colloc_estimate(ga_stepper *st)
     const double eta = S_x > 0.0 ? kappa * top_difference(st, w, count, which, x + i) / S_x : 0.0;
     st->est_x[i] = C * S_x * h * pow(eta, (p - 1.0) / n);
   }
+  if (ga__is_held(st)) estimate_forces(st, w, count, which, C, (p - 1.0) / n);
 }

@@ -157,6 +157,9 @@ void ga__failure_keep(ga_stepper *st,
 void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
+/* 1: constraints prescribe the whole motion. q, unless it follows from rates, and v then have no error, but
+ * forces and accelerations have: step sizes are those of free bodies with the same motion. */
+int ga__is_held(const ga_stepper *st);
 /* Tolerances of errors of q, atol + rtol |q|: by component in R^n, by the length of a position vector, by 1
  * rad. */
 void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const double *q, double *out);
