@@ -36,7 +36,7 @@
 #define SWEEPS 2
 enum { PASSES = 3 };         /* over the nodes, for Ω */
 /* Orders of Radau for stiff equations, where the one of Lobatto was at most ORDER_OF_LOOSE, and beyond. */
-enum { ORDER_OF_LOOSE = 4, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
+enum { ORDER_OF_LOOSE = 6, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
 #define TURN_MOST 2.0        /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 #define STALL_LIMIT 1e-7     /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
 #define STALLS 0.8

@@ -157,14 +157,18 @@ static ga_status take_memory(ga_simulator *sim)
 }
 
 /* What the stepper has to know of error control: the tolerance, and the order that suits it. */
-#define TIGHT 1e-5
-enum { ORDER_OF_LOOSE = 4, ORDER_OF_TIGHT = 8 };
+static const struct {
+  double from; /* [-] tolerance, and beyond */
+  int order;
+} ORDERS[] = {{9e-4, 4}, {9e-6, 6}, {0.0, 8}};
 
 static void tell_tolerance(ga_stepper *st, const ga_simulate_opts *o)
 {
   st->tolerance = o->fixed_h > 0.0 ? 0.0 : o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
   if (!st->method->has_order || st->opts.order != 0) return;
-  st->order = st->tolerance == 0.0 || st->tolerance >= TIGHT ? ORDER_OF_LOOSE : ORDER_OF_TIGHT;
+  int i = 0;
+  while (st->tolerance > 0.0 && st->tolerance < ORDERS[i].from) i++;
+  st->order = ORDERS[i].order;
 }
 
 ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
