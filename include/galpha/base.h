@@ -99,6 +99,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SINGULAR_START, "masses and constraints do not determine the accelerations")                   \
   X(GA_REASON_CONSTRAINTS_CONTRADICT, "redundant constraints contradict each other")                         \
   X(GA_REASON_RANK_CHANGES, "the number of independent constraints changes within a step")                   \
+  X(GA_REASON_TURNS_TOO_FAR, "a body turns too far within a step of collocation")                            \
   X(GA_REASON_TOLERANCE_NOT_MET, "the error stays above the tolerance down to the least step")               \
   X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
   X(GA_REASON_PARTS_FAIL, "a step that succeeded fails when repeated in parts")                              \

@@ -550,14 +550,16 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
  *   STABILIZED  with multipliers η (stabilized index 2), Arnold, Cardona & Brüls 2015
  *   WEIGHTED    Jay & Negrut's index-2 method for nonholonomic systems, HHT-I3 for holonomic ones
  *   SOI2        Jay & Negrut 2008: Φ = 0, B v + Φ_t = 0, k = 0 with a second set of unknowns
- *   HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints */
+ *   HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints
+ *   COLLOCATION Lobatto IIIA and Radau IIA, of higher order (ga_stepper_opts.order); no numerical damping */
 #define GA_METHOD_LIST(X)                                                                                    \
   X(GA_INDEX3, index3, "index-3", "exact equilibrium, positions constrained only")                           \
   X(GA_STABILIZED, stabilized, "stabilized", "exact equilibrium, positions and velocities constrained")      \
   X(GA_WEIGHTED, weighted, "weighted", "weighted residual, positions constrained only (HHT-I3)")             \
   X(GA_SOI2, soi2, "SOI2", "generalized-α-SOI2: weighted, positions and velocities constrained")             \
   X(GA_HHT_SOI2, hht_soi2, "HHT-SOI2",                                                                       \
-    "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")
+    "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")                                \
+  X(GA_COLLOCATION, collocation, "collocation", "collocation of order 3 to 10, positions and velocities constrained")
 
 typedef enum ga_method {
 #define GA_METHOD_ID(id, name, title, about) id,
@@ -576,6 +578,7 @@ typedef struct ga_method_info {
   int adjusts_gamma;                /* 1: GA_ADJUST_GAMMA is possible */
   int holonomic_only;               /* 1: not for systems with k */
   int hht;                          /* 1: published with the parameters of HHT */
+  int has_order;                    /* 1: ga_stepper_opts.order gives its order; all others have order 2 */
 } ga_method_info;
 
 GA_API int ga_method_at(int i, ga_method_info *out); /* 0: there are no more; out may be NULL */
@@ -645,6 +648,10 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   int move_offset;  /* 1 (default): index-3 only, the normal part of v is adjusted to h too; without this λ
                        loses its order */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
+  /* GA_COLLOCATION only: even orders 4 to 10 by Lobatto IIIA, for smooth motions; 3, 5, 7 by Radau IIA. 0
+   * (default): chosen, 4 for steps of a given size, under error control by the tolerance. The scheme is not
+   * used. */
+  int order;
   int full_solve; /* weighted methods: 1: always the full matrix, never the small one, which suffices for
                      forces that are not stiff */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */

@@ -67,6 +67,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_CONSTRAINTS_CONTRADICT] = {"redundant constraints contradict each other: {detail}{equation} "
                                           "is violated by {0.3}. Are two prescribed motions in conflict?",
                                           NULL},
+    [GA_REASON_TURNS_TOO_FAR] = {"{equation} turns by {0.3} in the step; the method converges up to {1.2}",
+                                 NULL},
     [GA_REASON_RANK_CHANGES] = {"the number of independent constraints changes within the step", NULL},
     [GA_REASON_TOLERANCE_NOT_MET] =
         {"the step would fall below h_min = {0.3}: at h = {h} the error is still {1.3} times the tolerance, "
