@@ -598,21 +598,20 @@ typedef enum ga_tyre_kind {
 typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
 
 /* Coefficients of the Magic Formula, named as in property files of tyres (".tir"), with their defaults. H. B.
- * Pacejka, Tyre and Vehicle Dynamics, 2006; forces along x and y in pure and combined slip. Moments are those
- * of the forces at the contact point alone. */
+ * Pacejka, Tyre and Vehicle Dynamics, 2006; forces along x and y in pure and combined slip, aligning moment
+ * (q..z, s), overturning moment (qsx), rolling resistance (qsy). */
 #define GA_MAGIC_LIST(X)                                                                                     \
-  X(pcx1, 0)                                                                                                 \
-  X(pdx1, 0)                                                                                                 \
-  X(pdx2, 0)                                                                                                 \
-  X(pdx3, 0)                                                                                                 \
-  X(pex1, 0)                                                                                                 \
-  X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0) X(pvx1, 0)         \
-      X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0) X(pdy1, 0)     \
-          X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) X(pky3, 0) \
-              X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0) X(rby1, 0)        \
-                  X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0) X(rvy1, 0)    \
-                      X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1) X(lmuy, 1) X(lkx, 1) \
-                          X(lky, 1)
+  X(pcx1, 0) X(pdx1, 0) X(pdx2, 0) X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0)         \
+  X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0)         \
+  X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0)         \
+  X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0)         \
+  X(pvy2, 0) X(pvy3, 0) X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0)         \
+  X(rhy1, 0) X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)         \
+  X(lmuy, 1) X(lkx, 1) X(lky, 1) X(qbz1, 0) X(qbz2, 0) X(qbz3, 0) X(qbz4, 0) X(qbz5, 0) X(qbz9, 0)           \
+  X(qbz10, 0) X(qcz1, 0) X(qdz1, 0) X(qdz2, 0) X(qdz3, 0) X(qdz4, 0) X(qdz6, 0) X(qdz7, 0) X(qdz8, 0)        \
+  X(qdz9, 0) X(qez1, 0) X(qez2, 0) X(qez3, 0) X(qez4, 0) X(qez5, 0) X(qhz1, 0) X(qhz2, 0) X(qhz3, 0)         \
+  X(qhz4, 0) X(ssz1, 0) X(ssz2, 0) X(ssz3, 0) X(ssz4, 0) X(qsx1, 0) X(qsx2, 0) X(qsx3, 0) X(qsy1, 0)         \
+  X(qsy2, 0) X(qsy3, 0) X(qsy4, 0) X(ltr, 1) X(lres, 1) X(ls, 1) X(lmx, 1) X(lmy, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;
@@ -628,10 +627,17 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
  *             s = |f|/(mu F_z)
  *   brush     the same f, F = f (1 − s + s²/3), s = |f|/(3 mu F_z); from s = 1 on mu F_z along f
  *   magic     nominal_load and the coefficients; α = −atan λ; mu does not count
+ *   moments   at P, on the wheel, about e_x, e_y, e. M_y = −rolling_resistance F_z ρ ω/√(ω² + (speed/radius)²), ω the
+ *             spin against the road; M_z = −t F_y v_x/V with the pneumatic trail t = trail/cosh² s (tanh),
+ *             trail (1 − s)³/(1 − s + s²/3) (brush, where trail is a sixth of the patch's length), or by
+ *             coefficients; turning on the spot −mu F_z r u/√(u² + V²), u = r ω_e, r = turn_radius. The Magic
+ *             Formula adds M_x by qsx and M_y by qsy
+ *   mirrored  1: the other side of a car, as coefficients of a left tyre on the right: y is exchanged with −y
  *
  * mu is multiplied by the road's friction. Signals, in the axes e_x, e_y, e: "fx", "fy", "fz" on the wheel
  * [N], "slip" κ, "slip_angle" −atan λ, "camber" γ = asin n·e [rad]; "x", "y", "z" of P, ground axes;
- * "penetration" radius − ρ; "lagged_slip_x", "lagged_slip_y": what the law is given. */
+ * "penetration" radius − ρ; "lagged_slip_x", "lagged_slip_y": what the law is given; "mx", "my", "mz" [N m];
+ * "turn_slip" −ω_e/V [rad/m]. */
 typedef struct ga_tyre_def { /* start from ga_tyre_defaults() */
   const char *name;
   ga_tyre_kind kind;
@@ -650,6 +656,11 @@ typedef struct ga_tyre_def { /* start from ga_tyre_defaults() */
   double slip_stiffness;      /* [-] > 0: force by slip and load; tanh, brush */
   double cornering_stiffness; /* [1/rad] > 0, likewise */
   double camber_stiffness;    /* [1/rad], likewise */
+  double trail;               /* [m] >= 0 at small slips: tanh, brush; 0 (default): no aligning moment */
+  double rolling_resistance;  /* [-] >= 0: force by load, default 0 */
+  double turn_radius;         /* [m] >= 0: lever arm of friction against turning about e; default 0 */
+  double reference_speed;     /* [m/s] > 0: magic, of qsy3 and qsy4; default 16.7 */
+  int mirrored;               /* 0 or 1 */
   double nominal_load;        /* [N] > 0: magic */
 #define GA_MAGIC_MEMBER(name, value) double name;
   GA_MAGIC_LIST(GA_MAGIC_MEMBER) /* magic */

@@ -663,6 +663,16 @@ static const ga__field tyre_fields[] = {
      .about = "force per slip angle and load across, > 0"},
     {ONE(camber_stiffness), .rule = GA__RULE_NUMBER, .unit = "1/rad", .only = SLIP_LAWS,
      .about = "force per camber and load across"},
+    {ONE(trail), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .only = SLIP_LAWS,
+     .about = "pneumatic trail at small slips, of the aligning moment; 0: none"},
+    {ONE(rolling_resistance), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "resistance of rolling, force by load"},
+    {ONE(turn_radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about = "lever arm of friction against turning on the spot, about a quarter of the patch's length; 0: none"},
+    {ONE(reference_speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .only = BIT(GA_TYRE_MAGIC),
+     .about = "speed that qsy3 and qsy4 are relative to, LONGVL of property files"},
+    {ONE(mirrored), .rule = GA__RULE_FLAG,
+     .about = "true: coefficients are those of a tyre of the other side of the car"},
     {ONE(nominal_load), .rule = GA__RULE_NUMBER, .unit = "N", .no_default = 1, .only = BIT(GA_TYRE_MAGIC),
      .about = "nominal load of the coefficients, > 0"},
     GA_MAGIC_LIST(MAGIC_FIELD) ACTIVE};
@@ -1559,7 +1569,7 @@ ga_collision_def ga_collision_defaults(void)
 ga_tyre_def ga_tyre_defaults(void)
 {
 #define MAGIC_DEFAULT(member, value) .member = (value),
-  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, GA_MAGIC_LIST(MAGIC_DEFAULT)};
+  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, .reference_speed = 16.7, GA_MAGIC_LIST(MAGIC_DEFAULT)};
 #undef MAGIC_DEFAULT
 }
 

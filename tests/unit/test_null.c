@@ -500,6 +500,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_unit_parse, (P(ctx), P("x"), FINE(numbers), FINE(&dimension_), FINE(&text_error_))) \
   STATUS(ga_quantity_parse, (P(ctx), P("x"), FINE("x"), P(numbers), FINE(&dimension_), FINE(&text_error_))) \
   VOID(ga_dimension_text, (FINE(text), sizeof text, FINE(&dimension_))) \
+  VOID(ga_dimension_unit, (FINE(text), sizeof text, FINE(&dimension_))) \
+  STATUS(ga_expr_dimension, (P(ctx), P(expr), P(&dimension_), P(&dimension_), FINE(&text_error_))) \
   VALUE(ga_unit_list, (0, FINE(ints))) \
   STATUS(ga_table2d_create, (P(ctx), P(&table2d_opts_), P(&none.table2d))) \
   VOID(ga_table2d_destroy, (P(&none.table2d))) \
