@@ -1,7 +1,18 @@
 /* Colliders: the solid that a frame carries, for collisions. They have no equations of their own. */
 #include "mbs/collider.h"
 
+#include "lie/mat3.h"
+#include <math.h>
 #include <string.h>
+
+static void set_extent(const ga__mbs_model *b, ga__collider *c)
+{
+  const ga__marker *at = GA__AT(b->marker, ga__marker, c->marker);
+  double from[3];
+  ga__mat3_mul_vec(from, at->A, c->solid.centre);
+  for (int i = 0; i < 3; i++) from[i] += at->s[i];
+  c->extent = c->solid.is_plane ? INFINITY : sqrt(ga__vec3_dot(from, from)) + c->solid.reach;
+}
 
 static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
@@ -10,10 +21,12 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   if (!el) return GA_ERR_MEMORY;
   ga__collider *c = el->data;
   c->part = part;
-  const ga_status status = ga__resolve_frame(m, b, &m->part[part], "frame", d->frame, &c->marker);
+  ga_status status = ga__resolve_frame(m, b, &m->part[part], "frame", d->frame, &c->marker);
   if (status) return status;
   c->node = GA__AT(b->marker, ga__marker, c->marker)->node;
-  return ga__solid_create(m->ctx, &m->part[part], &c->solid);
+  status = ga__solid_create(m->ctx, &m->part[part], &c->solid);
+  if (!status) set_extent(b, c);
+  return status;
 }
 
 static void release(ga_context *ctx, ga__element *el)

@@ -8,6 +8,7 @@
 typedef struct ga__collider {
   int part, marker, node; /* of its frame */
   ga__solid solid;
+  double extent; /* [m] all of it is within this distance from the origin of the node; a plane: infinite */
 } ga__collider;
 
 /* A collider by name, for a field of another part. */

@@ -243,6 +243,15 @@ static int memory_at(const collision *u, const ga__scene *c, const ga__place *at
 
 static void tell(const listener *l, const collision *u, const push *p, int first);
 
+/* 1: the nodes alone are so far apart that the solids on them cannot touch; most pairs of many bodies are,
+ * and cost no more than this. */
+static int are_far(const collision *u, const ga__kin *kin)
+{
+  const double *a = kin[u->node[0]].x, *b = kin[u->node[1]].x, reach = u->of[0]->extent + u->of[1]->extent;
+  const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+  return u->node[0] && u->node[1] && ga__vec3_dot(d, d) > reach * reach;
+}
+
 static int eval_collision(result *out, const ga__eval *e, const ga__element *el, int n, const listener *l)
 {
   const collision *u = el->data;
@@ -250,6 +259,8 @@ static int eval_collision(result *out, const ga__eval *e, const ga__element *el,
   ga__place at;
   ga__press p;
   push f;
+  out->near = 0;
+  if (are_far(u, e->kin)) return 0;
   ga__scene_set(&c, e->b, e->kin, u->of, n);
   out->near = ga__scene_may_touch(&c);
   if (!out->near) return 0;
@@ -613,6 +624,7 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *number)
   const collision *u = el->data;
   ga__scene c;
   ga__place at;
+  if (are_far(u, e->kin)) return 0;
   ga__scene_set(&c, e->b, e->kin, u->of, 0);
   if (!ga__scene_may_touch(&c)) return 0;
   ga__search s = ga__search_in(&c, c.radii);
