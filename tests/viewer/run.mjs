@@ -428,7 +428,7 @@ async function extras(browser) {
     check("with its header, size and end", head[0] === "GIF89a" && head[1] > 100 && head[1] <= 640 && head[2] > 1000 && head[3] === 0x3b, head.join());
     await page.run("(() => { window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = (b) => (saved.push([b.type, b.size]), make(b)); HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href.length]); }; })()");
     await page.run("document.getElementById('film').click(), document.getElementById('play').click()");
-    await pause(1500);
+    await until(page, "galpha.state.filmed > 500", 300);
     await page.run("document.getElementById('film').click()");
     check("a film is saved, with more than a header", await until(page, "saved.some(([n]) => n === 'machine.webm') && saved[0][1] > 500"), JSON.stringify(await page.run("saved")));
     await page.run("document.getElementById('play').click(), document.getElementById('picture').click()");
