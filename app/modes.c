@@ -12,7 +12,7 @@
 /* If the equations change by more than this fraction during the time constant of the slowest mode, the state
  * is neither an equilibrium nor a steady motion. */
 #define UNSTEADY 1e-4
-#define POOR 1e-8 /* larger residuals cause a warning */
+#define POOR 1e-9 /* larger residuals cause a warning */
 
 typedef struct study {
   const app_arguments *a;

@@ -830,6 +830,17 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   return status;
 }
 
+/* Those of one section. */
+_Static_assert((int)N_SECTION_SIGNALS <= (int)GA__ELEMENT_VALUES, "room for a section");
+static int values_of_section(const ga__eval *e, const ga__element *el, int i, int *first, double *value)
+{
+  *first = i;
+  if (i == 0) return stored_energy(e, el, value) ? 0 : 1;
+  const int node = (i - 1) / N_SECTION_SIGNALS;
+  *first = 1 + N_SECTION_SIGNALS * node;
+  return section_at(e, el, node, value) ? 0 : N_SECTION_SIGNALS;
+}
+
 /* ---- Derivatives of signals, for feedback ---- */
 
 /* The energy depends on all nodes; a section on the nodes of its element, and on loads there. */
@@ -1020,6 +1031,7 @@ const ga__element_type ga__beam_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value_of_signal,
+    .values = values_of_section,
     .value_columns = value_columns,
     .value_slopes = value_slopes,
     .n_node_signals = n_node_signals,
