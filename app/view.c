@@ -314,14 +314,21 @@ static ga_status read_model(view *v, const char *text, const char *file)
   opts.allow_library = app_has(v->a, "allow-library");
   ga_status status =
       ga_model_read_text(v->task.ctx, *file ? file : v->file, text, strlen(text), &opts, &v->model);
-  if (!status || !*file) return status;
-  if (ga_model_read_file(v->task.ctx, file, &opts, &beside) == GA_OK &&
+  if (!status) return status;
+  if (*file && ga_model_read_file(v->task.ctx, file, &opts, &beside) == GA_OK &&
       strcmp(ga_model_text(beside), text) == 0) {
     ga_model_destroy(&v->model);
     v->model = beside;
     return GA_OK;
   }
   ga_model_destroy(&beside);
+  /* What is only drawn may be missing. */
+  ga_model_destroy(&v->model);
+  opts.without_meshes = 1;
+  status = ga_model_read_text(v->task.ctx, *file ? file : v->file, text, strlen(text), &opts, &v->model);
+  if (!status)
+    snprintf(v->note, sizeof v->note,
+             "Files of meshes are not where the model was, or it was changed: these shapes are not drawn.");
   return status;
 }
 

@@ -50,6 +50,7 @@ typedef struct ga_model_opts {      /* start from ga_model_defaults() */
   int n_functions;
   const ga_model_function *functions; /* [n_functions] */
   int allow_library;                  /* 1: shared libraries with user functions may be loaded */
+  int without_meshes;                 /* 1: shapes whose meshes are in files are left out */
   long max_parts;                     /* parts that a model may have, repeats included; default 1000000 */
 } ga_model_opts;
 

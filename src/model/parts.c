@@ -360,6 +360,7 @@ static int read_surface(ga__reader *reader, const ga__named *named, any_def *def
 void ga__read_part(ga__reader *reader, ga__named *named)
 {
   const ga__part_kind which = (ga__part_kind)named->kind;
+  if (which == GA__PART_SHAPE && reader->r->opts->without_meshes && ga__map_peek(named->tree, "file")) return;
   const ga__part_type *kind = ga__part_type_of(which);
   any_def def;
   memset(&def, 0, sizeof def);

@@ -118,6 +118,7 @@ async function fourBar(browser) {
     check("phone: buttons can be touched", await page.run("['play', 'loop', 'fit'].every((id) => { const r = document.getElementById(id).getBoundingClientRect(); return r.height >= 32 && r.width >= 32 && r.bottom <= innerHeight && r.right <= innerWidth; })"));
     check("phone: the scene is not blank", await until(page, `${PAINTED} > 0.005`));
     await page.run("document.getElementById('play').click()");
+    check("phone: no button is cut off", await page.run("[...document.querySelectorAll('.buttons button')].every((b) => b.hidden || b.scrollWidth <= b.clientWidth + 1)"));
     check("phone: it plays", await until(page, "galpha.state.t > 0"));
   });
 }
@@ -299,6 +300,10 @@ simulation: {t_end: 1 s, step: 0.1 s}
     const solids = await page.run("galpha.machine.shapes.filter((s) => s.type === 'collider').map((s) => [s.kind, s.size, s.dimension])");
     check("colliders are drawn", JSON.stringify(solids) === '[["box",0,[1,2,0.5]],["capsule",0.2,[1,0,0]]]', JSON.stringify(solids));
   });
+  rmSync(join(work, "grid.stl"));
+  const without = galpha("view", "shapes.h5", "-o", "without.html");
+  check("a result whose mesh is gone is drawn without it, and this is said", without.code === 0 && /meshes are not where the model was/.test(without.err), without.err);
+  check("its other shapes are there", (readFileSync(join(work, "without.html"), "utf8").match(/"given":1/g) ?? []).length === kinds.length - 1);
   writeFileSync(join(work, "bad.stl"), Buffer.concat([gridStl(2).subarray(0, 300)]));
   writeFileSync(join(work, "bad.yaml"), "galpha: 1\nbodies: {b: {type: point, mass: 1}}\nshapes: {s: {type: mesh, frame: b, file: bad.stl}}\n");
   const bad = galpha("view", "bad.yaml");
@@ -421,6 +426,16 @@ async function extras(browser) {
     check("a GIF is made", await until(page, "Boolean(galpha.lastGif)"));
     const head = await page.run("galpha.lastGif.arrayBuffer().then((b) => { const u = new Uint8Array(b); return [String.fromCharCode(...u.slice(0, 6)), u[6] + 256 * u[7], u.length, u[u.length - 1]]; })");
     check("with its header, size and end", head[0] === "GIF89a" && head[1] > 100 && head[1] <= 640 && head[2] > 1000 && head[3] === 0x3b, head.join());
+    await page.run("(() => { window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = (b) => (saved.push([b.type, b.size]), make(b)); HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href.length]); }; })()");
+    await page.run("document.getElementById('film').click(), document.getElementById('play').click()");
+    await until(page, "galpha.state.filmed > 500", 300);
+    await page.run("document.getElementById('film').click()");
+    check("a film is saved, with more than a header", await until(page, "saved.some(([n]) => n === 'machine.webm') && saved[0][1] > 500"), JSON.stringify(await page.run("saved")));
+    await page.run("document.getElementById('play').click(), document.getElementById('picture').click()");
+    check("a picture is saved", await until(page, "saved.some(([n, size]) => n === 'machine.png' && size > 5000)"), JSON.stringify(await page.run("saved")));
+    const tint = () => page.run("[getComputedStyle(document.body).backgroundColor, galpha.scene.background.getHexString()].join()"), before = await tint();
+    await page.key("d", "d");
+    check("D changes between light and dark", (await tint()) !== before);
     await page.run("document.getElementById('forces').click()");
     check("forces of joints are drawn", await page.run("galpha.machine.arrows.some((a) => a.arrow.visible && a.arrow.userData.kind === 'f')"));
     const f = await page.run("(() => { galpha.seek(0.1); const a = galpha.machine.arrows.find((x) => x.arrow.parent && x.arrow.userData.kind === 'f').arrow, d = new galpha.T.Vector3(0, 1, 0).applyQuaternion(a.quaternion), f = new galpha.T.Vector3(...['x', 'y', 'z'].map((c) => galpha.motion.value('axle.f' + c, 0.1) || 0)).normalize(); return d.dot(f); })()");
@@ -452,7 +467,7 @@ async function seen(file) {
   return false;
 }
 
-const late = setTimeout(() => (console.log("not ok 999 - the browser answers in time"), process.exit(1)), 60000);
+const late = setTimeout(() => (console.log("not ok 999 - the browser answers in time"), process.exit(1)), 180000);
 const browser = new Browser(chromium);
 try {
   await fourBar(browser);

@@ -361,7 +361,7 @@ export class Machine {
   #forceArrow({ s, names, colour, shown, torque }, most) {
     const arrow = new T.ArrowHelper(Z, new T.Vector3(), 1, colour), d = new T.Vector3();
     const letter = torque ? "m" : "f", has = new Map(names.map((n) => [n.at(-1), n])), axes = ["x", "y", "z"];
-    const place = axes.map((c) => `${s.part}.${c}`), own = s.type === "tyre" || s.type === "collision", body = this.groups[s.on[0]];
+    const at = s.type === "rolling" ? "p" : "", place = axes.map((c) => `${s.part}.${at}${c}`), own = /tyre|collision|rolling/.test(s.type), body = this.groups[s.on[0]];
     if (torque) arrow.add(new T.ArrowHelper(new T.Vector3(0, 1, 0), new T.Vector3(), 0.85, colour)); // two heads
     this.#own(s.part, arrow);
     arrow.userData.kind = letter;

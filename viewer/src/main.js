@@ -480,14 +480,15 @@ $("film").onclick = () => {
   if (film) return film.stop();
   const pieces = [];
   film = new MediaRecorder($("canvas").captureStream(30), { mimeType: "video/webm" });
-  film.ondataavailable = (e) => pieces.push(e.data);
+  state.filmed = 0; // bytes
+  film.ondataavailable = (e) => (pieces.push(e.data), (state.filmed += e.data.size));
   film.onstop = () => {
     film = null;
     $("film").setAttribute("aria-pressed", false);
     save(URL.createObjectURL(new Blob(pieces, { type: "video/webm" })), "machine.webm");
   };
   $("film").setAttribute("aria-pressed", true);
-  film.start();
+  film.start(250);
 };
 $("film").hidden = typeof MediaRecorder === "undefined";
 
