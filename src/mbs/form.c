@@ -340,7 +340,7 @@ static int derive_by_a(const ga__eval *e, unsigned want)
   for (int i = 0; i < b->element.n && !status; i++) {
     const ga__element *el = ga__element_at(b, i);
     const ga__element_type *type = el->type;
-    if (type->no_accelerations) continue;
+    if (type->no_accelerations && !type->mass) continue;
     J.want = GA_WANT_D | (type->mass ? GA_WANT_M : want & GA_WANT_M); /* forces depend on outputs only */
     if (type->sweep)
       status = type->sweep(e, el, NULL, &J);

@@ -187,7 +187,7 @@ static const char on_repeats[] =
     "two files may give the same names for the\n"
     "same things. A part that is off may not be used elsewhere; the message says where its condition is. "
     "`galpha write` writes the files that were\n"
-    "included, and parts with their conditions.\n";
+    "included, and parts with their conditions; a parameter that only chose files is then reported as not used.\n";
 
 /* ---- Tables ---- */
 

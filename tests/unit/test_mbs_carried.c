@@ -345,7 +345,7 @@ static void derivatives_are_right(void **state)
       shop s = bar_shop((ga_form)form);
       add_user(&s, k);
       shop_build(&s);
-      assert_int_equal(ga_machine_system(s.m)->def.sweep != NULL, form == GA_FORM_SPACE);
+      assert_true(ga_machine_system(s.m)->def.sweep != NULL);
       snprintf(what, sizeof what, "%s, number %d", SHOP_FORM[form], k);
       shop_check(&s, &random, rig_brief() ? 1 : 3, 0.1, 3e-6, what);
       shop_close(&s);

@@ -409,7 +409,7 @@ static const struct {
      {{"in/m.yaml", "include: [a.yaml, a.yaml]"}, {"in/a.yaml", "x: {y: {}}"}},
      "{x: {y: {}}}",
      "m.yaml:1:19 GIVEN_TWICE include 'a.yaml'"},
-    {"no text", {{"in/m.yaml", "include: {a: 1}"}}, "{}", "m.yaml:1:10 WRONG_FORM include 'a map'"},
+    {"no text", {{"in/m.yaml", "include: {a: 1}"}}, "{}", "m.yaml:1:10 KEY_MISSING include/file\nm.yaml:1:11 UNKNOWN_KEY include 'a'"},
     {"no text in a list",
      {{"in/m.yaml", "include: [[1], '']"}},
      "{}",

@@ -111,7 +111,7 @@ static const ga_model_function SUPPLIED[] = {
 
 /* ---- The cars ---- */
 
-#define EQUAL_FULL 1e-8
+#define EQUAL_FULL 1e-6
 #define EQUAL 1e-11 /* largest difference, relative to the size of each signal */
 
 typedef struct car {
