@@ -9,7 +9,7 @@
 
 enum { MOST = 24, N_BLOCKS = 4, LEVELS = 3, SAMPLES = 8 };
 #define BAND 0.12
-#define ROUNDING 1e-10 /* errors below this have no order */
+#define ROUNDING 1e-9 /* errors below this are those of the expected values */
 
 typedef struct subject {
   const char *machine, *problem; /* problem NULL: `exact` knows the motion */
