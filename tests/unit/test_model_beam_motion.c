@@ -299,7 +299,7 @@ static void methods(void **state)
         error[fine] = hypot(r.values[0][0] - truth.values[0][0], r.values[0][1] - truth.values[0][1]);
       }
       /* of a tip that has moved by 1.3 m */
-      const double known = info.has_order ? 1e-6 : 0.0; /* that of the truth, by steps of order 2 */
+      const double known = info.has_order ? 1e-4 : 0.0; /* far below all tolerances here */
       if (!(error[0] < 5e-3 && (error[1] < 0.5 * error[0] || error[1] < known)))
         fail_msg("%s, control %d: errors %g, %g", info.name, mode, error[0], error[1]);
     }

@@ -320,6 +320,7 @@ static void run_locals(const vf_sink *s)
   for (size_t i = 0; i < sizeof LOCAL / sizeof *LOCAL; i++)
     for (int method = 0; ga_method_at(method, NULL); method++)
       if (s->wanted(s->user, LOCAL[i].problem) && (!s->brief || LOCAL[i].in_short) &&
+          vf_method_order((ga_method)method) == 2.0 && /* others estimate the error of the motion */
           suits(ex_problem_find(LOCAL[i].problem), (ga_method)method))
         run_local(s, LOCAL[i].problem, LOCAL[i].h, (ga_method)method);
 }

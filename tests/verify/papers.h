@@ -18,6 +18,7 @@ typedef enum vf_needs { VF_ALL_METHODS, VF_NONHOLONOMIC_METHODS, VF_EXACT_METHOD
 int vf_method_suits(ga_method method, vf_needs needs); /* 0 where there is no such method, too */
 
 const char *vf_method_name(ga_method method);
+double vf_method_order(ga_method method); /* with equal steps, by default */
 const char *vf_form_name(ga_form form);
 /* How the examples are run with a method: ρ∞ = 0.8, or HHT with α = −0.3 where the method is one of that
  * family; the start of order 2 in everything. */
