@@ -123,7 +123,7 @@ static ga_status pass_jump(app_runner *r, const ga_state *s)
   if (!r->events.jumped) return GA_OK;
   r->events.jumped = 0;
   const ga_status status = app_events_energy(&r->s, s, &energy);
-  ga_meter_add_input(r->meter, energy - r->events.energy);
+  app_events_add_work(r->meter, r->events.watch, energy - r->events.energy);
   if (status || r->s.settings.output == 0.0) return status; /* every step is recorded anyway */
   return app_record_state(r, s);
 }

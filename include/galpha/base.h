@@ -173,6 +173,9 @@ GA_API const char *ga_version(void);
   X(GA_REASON_EVENT_UNIT, "the new value of an event has another dimension than what it sets")               \
   X(GA_REASON_EVENT_ENERGY, "an event uses an energy that is summed up along a run")                         \
   X(GA_REASON_EVENT_HELD, "joints do not allow the velocity that an event sets")                             \
+  X(GA_REASON_EVENT_APART, "a joint is switched on where what it connects does not match")                   \
+  X(GA_REASON_ACTIVE_NO_VARIABLE, "what switches a part is no variable")                                     \
+  X(GA_REASON_ACTIVE_SERVO, "a drive by speed, acceleration or signals cannot be switched")                  \
   /* fields of parts */                                                                                      \
   X(GA_REASON_FIELD_MISSING, "a field that is needed is not given")                                          \
   X(GA_REASON_OUT_OF_RANGE, "a number is out of its range")                                                  \

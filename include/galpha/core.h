@@ -261,6 +261,12 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * ~number if it has no inertia and is held by constraints. Large sparse matrices are then factored group by
    * group. NULL: not known. */
   const int *cluster;
+
+  /* [nv] Upper bounds of |q| in tolerances of positions: atol + rtol min(|q|, scale). For a machine that may move
+   * away from the origin take its own size: a position that is far away must not have a larger error than one that
+   * is near, and an angle that has turned many times none larger than one within a turn. 0: no bound, the default;
+   * rotations have 1 rad. NULL: 0 for all. */
+  const double *scale;
 } ga_system_def;
 
 typedef struct ga_system ga_system; /* constant after creation: steppers in several threads may share it */
@@ -932,7 +938,8 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
                             system's inputs, and 1/10 of the time span */
   ga_error_mode error;   /* default GA_PER_STEP */
   ga_error_norm norm;    /* default GA_NORM_MAX */
-  double rtol, atol;     /* of q: atol + rtol |q|, for rotations atol + rtol · 1 rad; defaults 1e-4, 1e-6 */
+  double rtol, atol;     /* of q: atol + rtol min(|q|, ga_system_def.scale), for rotations atol + rtol · 1 rad;
+                            defaults 1e-4, 1e-6 */
   double rtol_v, atol_v; /* of v, GA_PER_UNIT_STEP only; same defaults */
   double rtol_x, atol_x; /* of x; same defaults */
   double output_every;   /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */

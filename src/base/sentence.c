@@ -242,6 +242,11 @@ static const ga__sentence SENTENCES[] = {
          "; use energy.kinetic or energy.potential"},
     [GA_REASON_EVENT_HELD] = {"t = {t}: '{name}' cannot become {0.6}: joints or drives hold it at {1.6}",
                               "; set a velocity that they leave free"},
+    [GA_REASON_EVENT_APART] = {"t = {t}: joint '{name}' cannot be switched on: its ends do not match in '{detail}', by "
+                               "{0.6}",
+                               NULL},
+    [GA_REASON_ACTIVE_NO_VARIABLE] = {"{field}: '{name}' is not one of the model's variables", NULL},
+    [GA_REASON_ACTIVE_SERVO] = {"{field}: only a drive by a function of time can be switched on and off", NULL},
 
     /* fields of parts */
     [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},

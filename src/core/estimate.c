@@ -316,4 +316,6 @@ void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const doub
     for (int i = 0; i < translations; i++) out[vs + i] = atol + rtol * (line ? fabs(q[qs + i]) : length);
     for (int i = 0; !line && i < 3; i++) out[vs + translations + i] = atol + rtol;
   }
+  for (int i = 0; sys->scale && i < sys->nv; i++)
+    if (sys->scale[i] > 0.0) out[i] = fmin(out[i], atol + rtol * sys->scale[i]);
 }

@@ -156,7 +156,7 @@ void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* Tolerances of errors of q, atol + rtol |q|: by component in R^n, by the length of a position vector, by 1
- * rad. */
+ * rad; at most by the system's scale, where it has one. */
 void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const double *q, double *out);
 /* Deviation of vdot in the last step from a linear change, (h²/2) D²vdot, into out[nv]; 0 if no rate is
  * known. */

@@ -47,6 +47,7 @@ struct ga__element {
   int y, n_y;         /* its outputs */
   int inner, n_inner; /* its inner unknowns (ga_system_def) */
   void *data;         /* [type->size] owned, initially zero */
+  int gate, gate_y;   /* state and output of its variable `active`; −1: it always acts */
   int on_frames;      /* 1: it writes to rows or columns of carried frames; known once it is bound */
 };
 
@@ -141,6 +142,7 @@ struct ga__element_type {
   /* 1: it does not depend on velocities; on accelerations. An element on carried frames without these flags
    * is evaluated once more for each (condense.c). */
   int no_twists, no_accelerations;
+  int measures_when_off; /* 1: its values are asked for where it is switched off, too */
   int floats; /* 1: its own frame is no place on it, and can only be measured */
 
   /* -- Building -- */
@@ -320,6 +322,24 @@ int ga__elements_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
 int ga__elements_powers(const ga__eval *e, ga__powers *out);
 int ga__elements_inner(const ga__eval *e, double *n);
 int ga__elements_inner_step(const ga__eval *e, double *dn);
+
+/* 1: what is switched by the state `gate` acts. */
+static inline int ga__gate_is_open(const ga__eval *e, int gate)
+{
+  return gate < 0 || !e->p->x || e->p->x[gate] > 0.5;
+}
+/* The variable that switches a part; NULL: it always acts. (part_kinds.c) */
+const char *ga__active_of(const ga__part *part);
+int ga__has_active(const ga__part *part); /* 1: it may have one */
+/* 1: the part is a variable, which only events change. (gate.c) */
+int ga__is_variable(const ga_machine *m, int part);
+/* 1: its variable switches it off at the start. (gate.c) */
+int ga__is_off_at_start(const ga_machine *m, int part);
+/* Finds the variables that switch elements and rows, once all are created. (gate.c) */
+ga_status ga__gates_resolve(ga_machine *m, ga__mbs_model *b);
+
+/* 1: the row of a constraint is an angle, or the sine of one. (failure.c) */
+int ga__constrains_angle(const ga__mbs_model *b, int lambda);
 
 /* The iterate of an element's inner unknowns; NULL: those that belong to q. */
 static inline const double *ga__inner_of(const ga__eval *e, const ga__element *el)

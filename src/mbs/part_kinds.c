@@ -32,6 +32,13 @@ typedef struct part_checked {
   {                                                                                                          \
     ONE(name), .rule = GA__RULE_TEXT, .about = "name of the part"                                            \
   }
+#define ACTIVE                                                                                               \
+  {                                                                                                          \
+    ONE(active), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART,                                           \
+    .note = "a variable, which events may set",                                                              \
+    .about = "a variable: the part acts while it is above 1/2, so that events switch it on and off "         \
+             "([events.md](events.md#parts-that-are-switched)); none: always"                                \
+  }
 #define MASSLESS                                                                                             \
   {                                                                                                          \
     ONE(massless),                                                                                           \
@@ -399,7 +406,7 @@ static const ga__field joint_fields[] = {
     {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,
      .only = BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK),
      .about = "gear: ratio, a plain number; rack_and_pinion: radius of the pinion; positive or negative"},
-    GA__COORDINATE_LIST(INITIAL_VALUE) GA__COORDINATE_LIST(INITIAL_RATE)};
+    GA__COORDINATE_LIST(INITIAL_VALUE) GA__COORDINATE_LIST(INITIAL_RATE) ACTIVE};
 #undef DEF
 
 #define DEF ga_drive_def
@@ -427,6 +434,7 @@ static const ga__field drive_fields[] = {
      .about = "instead of function: a signal that the rate of the coordinate follows with the lag `lag`"},
     {ONE(lag), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "time constant, > 0; with follow and follow_speed"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -497,6 +505,7 @@ static const ga__field spring_fields[] = {
      .about = "additional force, a function of v"},
     {ONE(expression), .rule = GA__RULE_TEXT, .refers = GA__REFERS_EXPRESSION,
      .about = "additional force, an expression of the length l, its rate v, t and signals"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -508,6 +517,7 @@ static const ga__field actuator_fields[] = {
     COORDINATE_FIELD,
     {ONE(force), .rule = GA__RULE_INPUT, .unit = "N", .unit_other = "N*m",
      .about = "force; positive: pushes the ends apart, or increases the coordinate"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -521,6 +531,7 @@ static const ga__field friction_fields[] = {
      .about = "level of the friction force −level tanh(v/speed)"},
     {ONE(speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .unit_other = "rad/s",
      .about = "speed of the transition, > 0: at v = 2 speed the force is 96 % of level"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -549,6 +560,7 @@ static const ga__field bushing_fields[] = {
      .about = "matrix C for the rate of δ: its diagonal, or six rows of six"},
     {MANY(preload, 6), .rule = GA__RULE_SIX, .unit = "N", .unit_other = "N*m",
      .about = "force and torque at δ = 0, positive against increasing δ"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -561,6 +573,7 @@ static const ga__field force_fields[] = {
      .about = "axes of force and torque"},
     {MANY(force, 3), .rule = GA__RULE_INPUT, .unit = "N", .about = "along x, y, z"},
     {MANY(torque, 3), .rule = GA__RULE_INPUT, .unit = "N*m", .about = "about x, y, z"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -577,6 +590,7 @@ static const ga__field line_load_fields[] = {
      .about = "axes of load and moment; for a cable always `ground`"},
     {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "force per length"},
     {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "moment per length; beams only"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -595,6 +609,7 @@ static const ga__field contact_fields[] = {
     {ONE(mu), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "coefficient of friction"},
     {ONE(speed), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m/s",
      .about = "speed of the friction force mu · normal · v/√(v² + speed²), > 0 if mu > 0"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -648,9 +663,19 @@ static const ga__field tyre_fields[] = {
      .about = "force per slip angle and load across, > 0"},
     {ONE(camber_stiffness), .rule = GA__RULE_NUMBER, .unit = "1/rad", .only = SLIP_LAWS,
      .about = "force per camber and load across"},
+    {ONE(trail), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .only = SLIP_LAWS,
+     .about = "pneumatic trail at small slips, of the aligning moment; 0: none"},
+    {ONE(rolling_resistance), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "resistance of rolling, force by load"},
+    {ONE(turn_radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about = "lever arm of friction against turning on the spot, about a quarter of the patch's length; 0: none"},
+    {ONE(reference_speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .only = BIT(GA_TYRE_MAGIC),
+     .about = "speed that qsy3 and qsy4 are relative to, LONGVL of property files"},
+    {ONE(mirrored), .rule = GA__RULE_FLAG,
+     .about = "true: coefficients are those of a tyre of the other side of the car"},
     {ONE(nominal_load), .rule = GA__RULE_NUMBER, .unit = "N", .no_default = 1, .only = BIT(GA_TYRE_MAGIC),
      .about = "nominal load of the coefficients, > 0"},
-    GA_MAGIC_LIST(MAGIC_FIELD)};
+    GA_MAGIC_LIST(MAGIC_FIELD) ACTIVE};
 #undef MAGIC_FIELD
 #undef SLIP_LAWS
 #undef DEF
@@ -709,6 +734,7 @@ static const ga__field collision_fields[] = {
      .about =
          "length of sliding after which friction is fully there; > 0: what rests on a slope does not creep, "
          "by three states for each corner; 0: no memory"},
+    ACTIVE,
 };
 #undef COLLIDER_FIELD
 #undef DEF
@@ -744,6 +770,7 @@ static const ga__field stop_fields[] = {
      .about = "linear damping; with it the force jumps where contact begins"},
     {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
      .about = "additional elastic force, a function of the depth"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -1542,7 +1569,7 @@ ga_collision_def ga_collision_defaults(void)
 ga_tyre_def ga_tyre_defaults(void)
 {
 #define MAGIC_DEFAULT(member, value) .member = (value),
-  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, GA_MAGIC_LIST(MAGIC_DEFAULT)};
+  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, .reference_speed = 16.7, GA_MAGIC_LIST(MAGIC_DEFAULT)};
 #undef MAGIC_DEFAULT
 }
 
@@ -1947,4 +1974,23 @@ const char **ga__def_text(ga__part_kind kind, void *def, int i)
   if (kind != GA__PART_BLOCK) return NULL;
   const ga__block_def *d = def;
   return d->inputs && i < ga_block_n_in(d->block) ? &d->inputs[i].expression : NULL;
+}
+
+static const ga__field *active_field(const ga__part *part)
+{
+  const ga__part_type *row = &KINDS[part->kind];
+  for (const ga__field *f = row->fields; part->def && f < row->fields + row->n_fields; f++)
+    if (strcmp(f->name, "active") == 0) return f;
+  return NULL;
+}
+
+int ga__has_active(const ga__part *part)
+{
+  return active_field(part) != NULL;
+}
+
+const char *ga__active_of(const ga__part *part)
+{
+  const ga__field *f = active_field(part);
+  return f ? *(const char *const *)(const void *)((const char *)part->def + f->offset) : NULL;
 }

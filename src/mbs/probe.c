@@ -603,6 +603,7 @@ static double vector_value(ga__probe_cache *cache, const ga__eval *e, const ga__
 static int element_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value)
 {
   const ga__element *el = ga__element_of(e->b, probe->owner);
+  if (!el->type->measures_when_off && !ga__gate_is_open(e, el->gate)) return *value = 0, 0;
   if (!el->type->values || probe->kind == GA__PROBE_ERROR)
     return el->type->value(e, el, probe->component, value);
   *value = NAN;
@@ -750,7 +751,11 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
   int n = 0;
   if (probe->kind == GA__PROBE_ELEMENT) {
     const ga__element *el = ga__element_of(b, probe->owner);
-    return el->type->value_slopes(e, el, probe->component, shift_v, shift_vdot, d, dq);
+    if (el->type->measures_when_off || ga__gate_is_open(e, el->gate))
+      return el->type->value_slopes(e, el, probe->component, shift_v, shift_vdot, d, dq);
+    n = ga__probe_columns(b, probe, NULL, 0);
+    for (int i = 0; i < n; i++) d[i] = dq[i] = 0;
+    return 0;
   }
   if (refuse_vertical(e, probe)) return 1;
   list_dependencies(&s, b, probe);

@@ -1,6 +1,7 @@
 /* The callbacks of a machine's system, which evaluate its elements. */
 #include "mbs/sampled.h"
 #include "mbs/system.h"
+#include "mbs/extent.h"
 #include "lie/mat3.h"
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
@@ -322,9 +323,13 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
     for (int c = 0; c < node->n; c++) cluster[node->v + c] = light ? ~number : number;
     number++;
   }
+  double *scale = ga__alloc(m->ctx, (size_t)b->nv, sizeof *scale);
+  if (scale) ga__extent_scale(b, scale);
   def.cluster = cluster;
-  status = cluster ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");
+  def.scale = scale;
+  status = cluster && scale ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");
   ga__free(m->ctx, cluster);
+  ga__free(m->ctx, scale);
   ga__free(m->ctx, factor);
   if (!b->form) { /* forms read columns of the pattern when they turn derivatives */
     ga__pattern_free_entries(&b->pattern);

@@ -500,6 +500,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_unit_parse, (P(ctx), P("x"), FINE(numbers), FINE(&dimension_), FINE(&text_error_))) \
   STATUS(ga_quantity_parse, (P(ctx), P("x"), FINE("x"), P(numbers), FINE(&dimension_), FINE(&text_error_))) \
   VOID(ga_dimension_text, (FINE(text), sizeof text, FINE(&dimension_))) \
+  VOID(ga_dimension_unit, (FINE(text), sizeof text, FINE(&dimension_))) \
+  STATUS(ga_expr_dimension, (P(ctx), P(expr), P(&dimension_), P(&dimension_), FINE(&text_error_))) \
   VALUE(ga_unit_list, (0, FINE(ints))) \
   STATUS(ga_table2d_create, (P(ctx), P(&table2d_opts_), P(&none.table2d))) \
   VOID(ga_table2d_destroy, (P(&none.table2d))) \
@@ -738,6 +740,7 @@ static ga_control_block *new_block(void)
   VOID(ga_event_watch_destroy, (P(&none.watch))) \
   VOID(ga_event_watch_use, (P(watch), P(&watch_opts_))) \
   VALUE(ga_event_watch_stopped_by, (P(watch))) \
+  VALUE(ga_event_watch_switched, (P(watch))) \
   STATUS(ga_event_watch_values, (P(watch), P(ga_stepper_state(st)), P(numbers))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
   STATUS(ga_machine_build, (P(draft))) \
@@ -754,6 +757,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
   STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \
   VOID(ga_meter_add_input, (P(meter), 0.0)) \
+  VOID(ga_meter_add_loss, (P(meter), 0.0)) \
   VALUE(ga_meter_n_pulls, (P(meter))) \
   STATUS(ga_meter_pull, (P(meter), 0, P(&pull_))) \
   VALUE(ga_meter_pull_text, (P(meter), FINE(text), sizeof text)) \
