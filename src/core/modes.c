@@ -696,7 +696,7 @@ static int improve_shift(search *s, int wanted)
 static ga_status refuse_few(search *s, int all)
 {
   return ga__refuse(s->ctx, GA_ERR_ARGUMENT, GA_REASON_TOO_FEW_MODES,
-                    &(ga__facts){GA__NUMBERS({s->wanted, NULL}, {all, NULL})});
+                    &(ga__facts){GA__NUMBERS({s->wanted > 0 ? s->wanted : USUAL_MODES, NULL}, {all, NULL})});
 }
 
 /* 1: ARPACK has not converged, as with many free motions of constant speed, and the problem is small enough
