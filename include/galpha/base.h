@@ -309,7 +309,12 @@ GA_API const char *ga_version(void);
   X(GA_REASON_MESH_FEW_MODES, "a mesh has fewer modes than are needed")                                      \
   X(GA_REASON_MESH_STIFFENING, "a stiffening matrix is not that of its load")                                \
   X(GA_REASON_MESH_DAMPING, "as many damping ratios as modes are needed")                                    \
+  X(GA_REASON_PLANE_AND_ROAD, "something rolls on a plane and on a road")                                    \
+  X(GA_REASON_KNIFE_ON_ROAD, "the y axis of a knife edge is normal to its road")                             \
+  X(GA_REASON_DISK_FLAT_ON_ROAD, "a disk lies flat on its road")                                             \
+  X(GA_REASON_NO_POINT_OF_ROAD, "what rolls has no single point of contact")                                 \
   X(GA_REASON_TYRE_FILE, "a property file of a tyre has another line than expected")                         \
+  X(GA_REASON_TYRE_FILE_UNKNOWN, "a property file of a tyre has a coefficient that is not known")            \
   X(GA_REASON_TYRE_FILE_LACKS, "a property file of a tyre lacks a coefficient")                              \
   X(GA_REASON_MATRIX_FILE, "a file of a matrix has another line than expected")                              \
   X(GA_REASON_CSV_FILE, "a file of columns has another line than expected")                                  \

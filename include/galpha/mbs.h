@@ -299,6 +299,7 @@ typedef struct ga_rolling_def { /* start from ga_rolling_defaults() */
   const char *plane; /* a frame of the ground, or of another body, rigid or planar, or a frame on a
                         deformable part; default "ground" */
   double radius;     /* [m] > 0, sphere and disk */
+  const char *road;  /* instead of a plane: a road, whose surface it rolls on; NULL (default): the plane */
 } ga_rolling_def;
 
 /* A point of a body, or of the ground, stays on the axis of a beam or cable and slides along it without

@@ -464,6 +464,8 @@ static const ga__field rolling_fields[] = {
               "plane z = 0"},
     {ONE(radius), .rule = GA__RULE_NUMBER, .unit = "m", .no_default = 1,
      .only = BIT(GA_ROLLING_SPHERE) | BIT(GA_ROLLING_DISK), .about = "> 0"},
+    {ONE(road), .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = "a road",
+     .about = "instead of a plane: a road, whose surface it rolls on"},
 };
 #undef DEF
 
@@ -1261,7 +1263,9 @@ static ga_status check_rolling(const part_checked *c, const void *def)
   const ga_rolling_def *d = def;
   if (d->kind != GA_ROLLING_KNIFE && !(d->radius > 0))
     return refuse_number(c, "radius", d->radius, "m", "> 0, for a sphere or disk");
-  return check_two(c, "body", d->body, "plane", d->plane);
+  if (d->road && strcmp(d->plane, "ground") != 0)
+    return refuse(c, GA_REASON_PLANE_AND_ROAD, (ga__facts){.field = "road", .name = d->plane, .other = d->road});
+  return d->road ? check_two(c, "body", d->body, "road", d->road) : check_two(c, "body", d->body, "plane", d->plane);
 }
 
 static ga_status check_slider(const part_checked *c, const void *def)

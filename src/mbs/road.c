@@ -5,7 +5,11 @@
  *
  * and where f depends on time the surface rises with f_t a₃. Derivatives of e need those of f to order 2. */
 #include "mbs/road.h"
+#include "mbs/hidden.h"
+#include "mbs/law_impl.h"
+#include "mbs/workspace.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -170,6 +174,63 @@ int ga__road_side(const ga__eval *e, const ga__road *road, const ga__dual point[
   for (int i = 0; i < 2 && !status; i++)
     if (f[i]->expr) status = ga_expr_side(f[i]->expr, at, side);
   return status;
+}
+
+/* ---- Narrow bumps and patches, passed within a step ---- */
+
+#define EVEN 1e-4  /* [-] of the radius: lower bumps may be passed over */
+#define ALIKE 0.25 /* [-] the same for factors of friction, of their value */
+
+int ga__road_may_hide(const ga__road *road)
+{
+  return road->height.expr || road->friction.expr;
+}
+
+/* x and y of a marker in the road's frame, with their rates. */
+static void place_at(ga__workspace *w, const ga__road *road, int marker, const ga_instant *at, double place[2],
+                     double rate[2])
+{
+  w->motion = 0; /* kin belongs to no evaluation any more */
+  ga__kin_at(w->b, at->q, at->v, NULL, w->kin);
+  for (int i = 0; i < 2; i++) {
+    ga__gauge along = {.kind = GA__ALONG, .a = road->marker, .b = marker};
+    along.u[i] = 1;
+    ga__gauge_rate(w->b, &along, w->kin, &place[i], &rate[i]);
+  }
+}
+
+/* Bounds of an expression of the road over a piece: the cubic through the ends' places stays within its
+ * Bézier points. Returns 0: they are not known. */
+static int road_bounds(ga__workspace *w, const ga__road *road, int marker, const ga__formula *f, const ga_piece *p,
+                       double out[2])
+{
+  const double third = (p->t[1] - p->t[0]) / 3;
+  double place[2][2], rate[2][2], lo[3] = {p->t[0]}, hi[3] = {p->t[1]};
+  for (int k = 0; k < 2; k++) place_at(w, road, marker, &p->end[k], place[k], rate[k]);
+  for (int i = 0; i < 2; i++) {
+    const double left = place[0][i] + third * rate[0][i], right = place[1][i] - third * rate[1][i];
+    lo[1 + i] = fmin(fmin(place[0][i], place[1][i]), fmin(left, right));
+    hi[1 + i] = fmax(fmax(place[0][i], place[1][i]), fmax(left, right));
+  }
+  return ga_expr_bounds(f->expr, lo, hi, &out[0], &out[1]);
+}
+
+int ga__road_hides(ga__workspace *w, const ga__road *road, int marker, double radius, const ga_piece *step,
+                   const ga_piece *piece)
+{
+  const ga__formula *const f[2] = {&road->height, &road->friction};
+  const ga_piece end[2] = {{{step->t[0], step->t[0]}, {step->end[0], step->end[0]}, step->end[0]},
+                           {{step->t[1], step->t[1]}, {step->end[1], step->end[1]}, step->end[1]}};
+  for (int i = 0; i < 2; i++) {
+    double first[2], last[2], within[2];
+    if (!f[i]->expr || !road_bounds(w, road, marker, f[i], &end[0], first) ||
+        !road_bounds(w, road, marker, f[i], &end[1], last) || !road_bounds(w, road, marker, f[i], piece, within))
+      continue;
+    const double low = fmin(first[0], last[0]), high = fmax(first[1], last[1]);
+    const double slack = high - low + (i == 0 ? EVEN * radius : ALIKE * fmax(fabs(low), fabs(high)));
+    if (within[0] < low - slack || within[1] > high + slack) return 1;
+  }
+  return 0;
 }
 
 /* ---- The kind ---- */

@@ -38,4 +38,10 @@ int ga__road_friction(ga__dual *out, const ga__eval *e, const ga__road *road, co
 int ga__road_has_edges(const ga__road *road);
 int ga__road_side(const ga__eval *e, const ga__road *road, const ga__dual point[3], unsigned *side);
 
+/* Bumps and patches between the ends of a step: may there be any? 1: within the piece the road below a marker may
+ * leave its values at the ends of the step. */
+int ga__road_may_hide(const ga__road *road);
+int ga__road_hides(ga__workspace *w, const ga__road *road, int marker, double radius, const ga_piece *step,
+                   const ga_piece *piece);
+
 #endif

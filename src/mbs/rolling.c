@@ -24,25 +24,15 @@
  *
  * On the ground x_p, φ_p and ω_p are left out. */
 #include "mbs/channel.h"
+#include "mbs/doubt.h"
 #include "mbs/element.h"
+#include "mbs/rolling.h"
 
 #include "lie/mat3.h"
 #include <math.h>
 #include <string.h>
 
-/* Data of the element: one row of Φ (contact; none for a knife edge), rows of k. */
-typedef struct rolling {
-  int part, body, plane; /* markers */
-  ga_rolling_kind kind;
-  double radius;
-  int lambda; /* −1: none */
-  int psi, n_psi;
-  int node[2], n; /* nodes of body and plane; how many of them move: 1 on the ground */
-  /* by node: */
-  int B[2], Bt[2]; /* entries of the contact's row: one for each of the node's velocities */
-  int A[2], At[2]; /* those of k: row after row; Aᵀ likewise (row of k after row of k) */
-  int pair[2][2];
-} rolling;
+typedef ga__rolling rolling;
 
 enum { BODY = 0, PLANE = 1 };
 static const double SIGN[2] = {1, -1};
@@ -245,13 +235,18 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
   r->lambda = -1;
   r->n_psi = def->kind == GA_ROLLING_KNIFE ? 1 : 2;
   ga_status status = ga__resolve_frame(m, b, asking, "body", def->body, &r->body);
-  if (!status) status = ga__resolve_frame(m, b, asking, "plane", def->plane, &r->plane);
+  if (def->road) {
+    if (!status) status = ga__resolve_road(m, b, asking, def->road, &r->road);
+    if (!status) r->plane = r->road->marker;
+  } else if (!status) {
+    status = ga__resolve_frame(m, b, asking, "plane", def->plane, &r->plane);
+  }
   if (status) return status;
   r->node[BODY] = marker_of(b, r->body)->node;
   r->node[PLANE] = marker_of(b, r->plane)->node;
   r->n = r->node[PLANE] ? 2 : 1;
   status = check_frames(m, b, r, def);
-  if (!status) status = check_start(m, b, r);
+  if (!status && !r->road) status = check_start(m, b, r); /* roads need work space: found when a start is computed */
   if (!status && def->kind != GA_ROLLING_KNIFE) status = ga__label_lambda(m, b, part, "contact", &r->lambda);
   for (int i = 0; i < r->n_psi && !status; i++) {
     int psi;
@@ -270,7 +265,10 @@ static ga_status want(ga__mbs_model *b, ga__element *el)
       unsigned tiles = 1u << GA__RR;
       if (r->kind == GA_ROLLING_KNIFE || j == PLANE) tiles |= 1u << GA__XR;
       if (i == PLANE) tiles |= 1u << GA__RX_;
-      status = ga__want_pair(&b->pattern, r->node[i], r->node[j], tiles, tiles);
+      if (r->road)
+        status = ga__want_block(b, r->node[i], r->node[j], 0);
+      else
+        status = ga__want_pair(&b->pattern, r->node[i], r->node[j], tiles, tiles);
     }
   return status;
 }
@@ -304,6 +302,7 @@ static int force(const ga__eval *e, const ga__element *el, double *f)
   const rolling *r = el->data;
   contact_eval v;
   double a[6];
+  if (r->road) return ga__road_rolling_force(e, el, f);
   eval_contact(&v, e, r);
   for (int j = 0; j < v.n; j++) {
     for (int i = 0; i < r->n_psi; i++) {
@@ -343,6 +342,7 @@ static int phi(const ga__eval *e, const ga__element *el, double *out, int order)
   const rolling *r = el->data;
   contact_eval v;
   double height = 0;
+  if (r->road) return ga__road_rolling_phi(e, el, out, order);
   if (r->lambda < 0) return 0;
   eval_contact(&v, e, r);
   for (int k = 0; k < 3; k++) height += v.e[2][k] * (v.body.p[k] - v.origin[k]);
@@ -354,6 +354,7 @@ static int slip(const ga__eval *e, const ga__element *el, double *out, int order
 {
   const rolling *r = el->data;
   contact_eval v;
+  if (r->road) return ga__road_rolling_k(e, el, out, order);
   eval_contact(&v, e, r);
   for (int i = 0; i < r->n_psi; i++) out[r->psi + i] = order == 0 ? row_rate(&v, i) : row_acc(&v, r, i);
   return 0;
@@ -433,6 +434,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
 {
   const rolling *r = el->data;
   contact_eval v;
+  if (r->road) return ga__road_rolling_jacobian(e, el, J);
   eval_contact(&v, e, r);
   for (int j = 0; j < v.n; j++) {
     if (r->lambda >= 0) contact_jacobian(&v, r, j, J);
@@ -453,9 +455,14 @@ static int unilateral(const ga__mbs_model *b, const ga__element *el, ga__unilate
   return r->lambda >= 0;
 }
 
-/* Signals: of the force on the body, ground axes, and, where it touches the plane, of that place. Of a knife
- * edge the tangential force is the one across it, with its sign. */
-enum { NORMAL = 0, PLACE = 1, FORCE = 4, TANGENTIAL = 7, N_ROLLING_SIGNALS = 8, OF_KNIFE = FORCE };
+enum {
+  NORMAL = GA__ROLLING_NORMAL,
+  PLACE = GA__ROLLING_PLACE,
+  FORCE = GA__ROLLING_FORCE,
+  TANGENTIAL = GA__ROLLING_TANGENTIAL,
+  N_ROLLING_SIGNALS = GA__ROLLING_SIGNALS,
+  OF_KNIFE = FORCE
+};
 
 static int first_signal(const ga__mbs_model *b, int part)
 {
@@ -473,10 +480,11 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
                                                       "fx",     "fy", "fz", "tangential"};
   const ga__element *el = ga__element_of(b, part);
   i += first_signal(b, part);
+  const int is_lambda = i == NORMAL && !((const ga_rolling_def *)b->m->part[part].def)->road;
   ga__signal_set(out, NAME[i], i >= PLACE && i < FORCE ? "m" : "N",
-                 i == NORMAL ? GA__PROBE_MULTIPLIER : GA__PROBE_ELEMENT, i);
+                 is_lambda ? GA__PROBE_MULTIPLIER : GA__PROBE_ELEMENT, i);
   out->probe.owner = part;
-  if (el && i == NORMAL) out->probe.index = ((const rolling *)el->data)->lambda;
+  if (el && is_lambda) out->probe.index = ((const rolling *)el->data)->lambda;
 }
 
 static double tangential(const ga__eval *e, const rolling *r)
@@ -489,6 +497,7 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   const rolling *r = el->data;
   contact_eval v;
+  if (r->road) return ga__road_rolling_value(e, el, i, out);
   *out = tangential(e, r);
   if (i == TANGENTIAL) return 0;
   eval_contact(&v, e, r);
@@ -549,6 +558,7 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
   double six[6];
   int n = 0;
   (void)shift_v, (void)shift_vdot;
+  if (r->road) return ga__road_rolling_slopes(e, el, i, d, dq);
   eval_contact(&v, e, r);
   for (int j = 0; j < v.n; j++) {
     const int first = n;
@@ -563,6 +573,52 @@ static int value_slopes(const ga__eval *e, const ga__element *el, int i, double 
   }
   if (r->lambda >= 0) d[n] = i >= FORCE && i < TANGENTIAL ? -v.e[2][i - FORCE] : 0;
   return 0;
+}
+
+/* ---- Roads: corners, narrow bumps, several points of contact, work of heights that change ---- */
+
+static int has_edges(const ga__mbs_model *b, const ga__element *el)
+{
+  const rolling *r = el->data;
+  (void)b;
+  return r->road && ga__road_has_edges(r->road);
+}
+
+static int may_hide(const ga__element *el)
+{
+  const rolling *r = el->data;
+  return r->road && r->road->height.expr;
+}
+
+static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
+{
+  const rolling *r = el->data;
+  return ga__road_hides(w, r->road, r->body, r->kind == GA_ROLLING_KNIFE ? 1 : r->radius, step, piece);
+}
+
+static int may_doubt(const ga__element *el)
+{
+  const rolling *r = el->data;
+  return r->road && r->road->height.expr && r->kind != GA_ROLLING_KNIFE;
+}
+
+static void write_doubt(ga__writer *w, const ga_machine *m, const ga__doubt_record *record)
+{
+  const rolling *r = record->el->data;
+  ga__write(w,
+            "rolling '%s' has no single point of contact with road '%s', at t = %.6g s for the first time, most at "
+            "t = %.6g s at x = %.6g m, y = %.6g m by %.4g m: a hollow there is narrower than what rolls, and the "
+            "motion is not meaningful from then on\n",
+            m->part[r->part].name, m->part[r->road->part].name, record->since, record->worst_t, record->at[0],
+            record->at[1], record->worst);
+}
+
+static int work_term(const ga__mbs_model *b, const ga__element *el, ga__work_term *work)
+{
+  const rolling *r = el->data;
+  (void)b;
+  work->needs_kin = 1;
+  return r->road && r->road->height.expr != NULL;
 }
 
 static int n_shapes(const ga__mbs_model *b, int part)
@@ -593,6 +649,15 @@ const ga__element_type ga__rolling_type = {
     .k = slip,
     .jacobian = jacobian,
     .unilateral = unilateral,
+    .powers = ga__road_rolling_powers,
+    .work_term = work_term,
+    .has_edges = has_edges,
+    .side = ga__road_rolling_side,
+    .may_hide = may_hide,
+    .hides = hides,
+    .may_doubt = may_doubt,
+    .doubt = ga__road_rolling_doubt,
+    .write_doubt = write_doubt,
     .n_signals = n_signals,
     .signal = signal,
     .value = value,

@@ -84,7 +84,7 @@ static void wheel_at(contact *c, const ga__eval *e, const tyre *u, int n)
   const int column = u->def->axis == GA_TYRE_AXIS_Z ? 2 : 1;
   ga__frame_at(&frame, GA__AT(e->b->marker, ga__marker, u->marker), e->kin);
   const double axis[3] = {frame.A[column], frame.A[3 + column], frame.A[6 + column]};
-  c->wheel.radius = u->def->radius, c->wheel.carcass = u->def->carcass;
+  c->wheel.radius = u->def->radius, c->wheel.carcass = u->def->carcass, c->wheel.sphere = 0;
   ga__dual_turning(c->wheel.axis, n, POSE + 3, axis);
   ga__dual_turning(c->wheel.C, n, POSE + 3, frame.r);
   for (int i = 0; i < 3; i++) {
@@ -590,60 +590,15 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *number)
 
 /* ---- Narrow bumps and patches of the road, passed within a step ---- */
 
-#define EVEN 1e-4  /* [-] of the radius: lower bumps may be passed over */
-#define ALIKE 0.25 /* [-] the same for factors of friction, of their value */
-
 static int may_hide(const ga__element *el)
 {
-  const ga__road *road = ((const tyre *)el->data)->road;
-  return road->height.expr || road->friction.expr;
+  return ga__road_may_hide(((const tyre *)el->data)->road);
 }
 
-/* x and y of the wheel's centre in the road's frame, with their rates. */
-static void place_at(ga__workspace *w, const tyre *u, const ga_instant *at, double place[2], double rate[2])
-{
-  w->motion = 0; /* kin belongs to no evaluation any more */
-  ga__kin_at(w->b, at->q, at->v, NULL, w->kin);
-  for (int i = 0; i < 2; i++) {
-    ga__gauge along = {.kind = GA__ALONG, .a = u->road->marker, .b = u->marker};
-    along.u[i] = 1;
-    ga__gauge_rate(w->b, &along, w->kin, &place[i], &rate[i]);
-  }
-}
-
-/* Bounds of an expression of the road over a piece: the cubic through the ends' places stays within its
- * Bézier points. Returns 0: they are not known. */
-static int road_bounds(ga__workspace *w, const tyre *u, const ga__formula *f, const ga_piece *p,
-                       double out[2])
-{
-  const double third = (p->t[1] - p->t[0]) / 3;
-  double place[2][2], rate[2][2], lo[3] = {p->t[0]}, hi[3] = {p->t[1]};
-  for (int k = 0; k < 2; k++) place_at(w, u, &p->end[k], place[k], rate[k]);
-  for (int i = 0; i < 2; i++) {
-    const double left = place[0][i] + third * rate[0][i], right = place[1][i] - third * rate[1][i];
-    lo[1 + i] = fmin(fmin(place[0][i], place[1][i]), fmin(left, right));
-    hi[1 + i] = fmax(fmax(place[0][i], place[1][i]), fmax(left, right));
-  }
-  return ga_expr_bounds(f->expr, lo, hi, &out[0], &out[1]);
-}
-
-/* 1: within the piece the road may leave its values at the ends of the step. */
 static int hides(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece)
 {
   const tyre *u = el->data;
-  const ga__formula *const f[2] = {&u->road->height, &u->road->friction};
-  const ga_piece end[2] = {{{step->t[0], step->t[0]}, {step->end[0], step->end[0]}, step->end[0]},
-                           {{step->t[1], step->t[1]}, {step->end[1], step->end[1]}, step->end[1]}};
-  for (int i = 0; i < 2; i++) {
-    double first[2], last[2], within[2];
-    if (!f[i]->expr || !road_bounds(w, u, f[i], &end[0], first) || !road_bounds(w, u, f[i], &end[1], last) ||
-        !road_bounds(w, u, f[i], piece, within))
-      continue;
-    const double low = fmin(first[0], last[0]), high = fmax(first[1], last[1]);
-    const double slack = high - low + (i == 0 ? EVEN * u->def->radius : ALIKE * fmax(fabs(low), fabs(high)));
-    if (within[0] < low - slack || within[1] > high + slack) return 1;
-  }
-  return 0;
+  return ga__road_hides(w, u->road, u->marker, u->def->radius, step, piece);
 }
 
 /* ---- Places where one point of contact is not meaningful ---- */

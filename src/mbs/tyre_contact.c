@@ -31,8 +31,25 @@ typedef struct search {
   const ga__road *road;
 } search;
 
+/* m = 1, ρ = e·(C − S) − a, P = C − (ρ + a) e */
+static void touch_sphere(ga__touch *c, const ga__wheel *w)
+{
+  ga__dual off[3];
+  ga__dual_minus(off, w->C, c->plane.point);
+  const ga__dual height = ga__dual_dot(c->plane.normal, off), down = ga__dual_linear(&height, -1, 0);
+  c->m = ga__dual_const(height.n, 1);
+  c->camber = ga__dual_const(height.n, 0);
+  for (int i = 0; i < 3; i++) c->ex[i] = c->ey[i] = c->camber;
+  c->rho = ga__dual_linear(&height, 1, -w->carcass);
+  ga__dual_along(c->P, w->C, &down, c->plane.normal);
+}
+
 static void touch_plane(ga__touch *c, const ga__wheel *w)
 {
+  if (w->sphere) {
+    touch_sphere(c, w);
+    return;
+  }
   const ga__dual *e = c->plane.normal;
   const double a = w->carcass;
   ga__dual off[3], d[3], h;
@@ -135,7 +152,7 @@ static double distance_along(const ga__touch *touch, const ga__wheel *w, const g
     const double off = frame->p[k].v + at[0] * frame->axis[0][k].v + at[1] * frame->axis[1][k].v +
                        f * frame->axis[2][k].v - w->C[k].v;
     square += off * off;
-    across += off * w->axis[k].v;
+    if (!w->sphere) across += off * w->axis[k].v;
   }
   return sqrt(fmax(square - across * across, 0));
 }
@@ -194,7 +211,7 @@ static ga__dual frozen(const ga__dual *a)
 static void begin_search(search *s, const ga__wheel *wheel, const ga__eval *e, const ga__road *road,
                          const ga__road_frame *frame, const ga__dual *t)
 {
-  *s = (search){.wheel = {.radius = wheel->radius, .carcass = wheel->carcass}, .e = e, .road = road};
+  *s = (search){.wheel = {.radius = wheel->radius, .carcass = wheel->carcass, .sphere = wheel->sphere}, .e = e, .road = road};
   s->t = frozen(t);
   for (int i = 0; i < 3; i++) {
     s->wheel.C[i] = frozen(&wheel->C[i]);

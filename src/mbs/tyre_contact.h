@@ -7,6 +7,7 @@
 typedef struct ga__wheel {
   ga__dual C[3], axis[3]; /* centre, unit vector of the axis */
   double radius, carcass; /* [m] */
+  int sphere;             /* 1: a sphere with the radius `carcass`; axis, e_x, e_y and camber are not used */
 } ga__wheel;
 
 typedef struct ga__touch {

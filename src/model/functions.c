@@ -17,6 +17,7 @@ typedef union any_opts {
     double value;
   } constant;
   ga_table_opts table;
+  ga_table2d_opts grid;
   ga_motion_opts motion;
   ga_wave_opts wave;
 } any_opts;
@@ -59,6 +60,19 @@ static const ga__field table_fields[] = {
      .about = "extrapolation below the first point"},
     {ONE(ga_table_opts, after), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
      .about = "extrapolation above the last point"},
+};
+
+static const ga__field grid_fields[] = {
+    {ONE(ga_table2d_opts, x), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table2d_opts, nx),
+     .about = "points of the first argument, ascending"},
+    {ONE(ga_table2d_opts, y), .rule = GA__RULE_LIST, .rows = GA__AT_INT(ga_table2d_opts, ny),
+     .about = "points of the second argument, ascending"},
+    {ONE(ga_table2d_opts, z), .rule = GA__RULE_MATRIX, .rows = GA__AT_INT(ga_table2d_opts, nx),
+     .columns = GA__AT_INT(ga_table2d_opts, ny), .about = "values: a row for every x"},
+    {ONE(ga_table2d_opts, interpolation), .rule = GA__RULE_CHOICE, NAMES_OF(ga__interpolation_names),
+     .about = "interpolation between the points: spline, with continuous second derivatives, or linear"},
+    {ONE(ga_table2d_opts, outside), .rule = GA__RULE_CHOICE, NAMES_OF(ga__extrapolation_names),
+     .about = "extrapolation beyond the points; error: the run ends there with a message"},
 };
 
 static const ga__field motion_fields[] = {
@@ -108,6 +122,13 @@ static void default_table(void *base)
   *(ga_table_opts *)base = ga_table_defaults();
 }
 
+static void default_grid(void *base)
+{
+  ga_table2d_opts *opts = base;
+  *opts = ga_table2d_defaults();
+  opts->interpolation = GA_INTERPOLATE_SPLINE, opts->outside = GA_EXTRAPOLATE_ERROR;
+}
+
 static void default_motion(void *base)
 {
   *(ga_motion_opts *)base = ga_motion_defaults();
@@ -146,6 +167,8 @@ static const function_kind FUNCTIONS[] = {
      formula_extra, SIZE_OF(formula_extra), NULL, NULL},
     {"table", "values at points, interpolated between them", table_fields, SIZE_OF(table_fields), table_extra,
      SIZE_OF(table_extra), default_table, create_table},
+    {"grid", "values over a grid of two arguments x, y; expressions call it by its name: `hills(x, y)`", grid_fields,
+     SIZE_OF(grid_fields), NULL, 0, default_grid, NULL},
     {"motion", "a motion from one value to another, constant before and after", motion_fields,
      SIZE_OF(motion_fields), NULL, 0, default_motion, create_motion},
     {"wave", "offset + amplitude sin(phase + 2π ∫ frequency dt), with an optional sweep of the frequency",
@@ -568,7 +591,7 @@ static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
   for (int i = 0; i < N_FUNCTIONS; i++) names[i] = FUNCTIONS[i].type;
   const ga__tree *type = ga__map_get(map, "type");
   if (!type)
-    return report_missing(reader, map, "type", "constant, expression, formula, table, motion or wave");
+    return report_missing(reader, map, "type", "constant, expression, formula, table, grid, motion or wave");
   const size_t before = ga__messages_enter(reader->r->messages, "type");
   const int good = ga__value_choice(reader->r, type, N_FUNCTIONS, names, kind);
   ga__messages_leave(reader->r->messages, before);
@@ -594,6 +617,42 @@ static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree
   return !status && ga__keep(reader, *out, release_function);
 }
 
+static void release_grid(void *thing)
+{
+  ga_table2d *table = thing;
+  ga_table2d_destroy(&table);
+}
+
+/* A grid is a function of two arguments, whose value is that of a table. */
+static int create_grid(ga__reader *reader, ga__tree *map, ga_definition **out)
+{
+  static const char *const ARGUMENT[] = {"x", "y"};
+  ga_context *ctx = reader->r->ctx;
+  ga__owner owner = {.kind = -1};
+  any_opts opts;
+  ga_table2d *table = NULL;
+  memset(&opts, 0, sizeof opts);
+  default_grid(&opts);
+  int good = ga__read_fields(reader, map, SIZE_OF(grid_fields), grid_fields, &owner, &opts);
+  static const char *const NEEDED[] = {"x", "y", "z"};
+  for (int i = 0; i < 3; i++)
+    if (!ga__map_peek(map, NEEDED[i])) good = report_missing(reader, map, NEEDED[i], NULL);
+  if (!good) return 0;
+  ga_status status = ga_table2d_create(ctx, &opts.grid, &table);
+  if (!status && !ga__keep(reader, table, release_grid)) return 0;
+  if (!status) {
+    const ga_symbol symbol = {.name = "grid", .kind = GA_SYMBOL_TABLE2D, .table2d = table};
+    ga_definition_opts d = ga_definition_defaults();
+    d.n_args = 2, d.args = ARGUMENT, d.value = "grid(x, y)", d.n_symbols = 1, d.symbols = &symbol;
+    status = ga_definition_create(ctx, &d, NULL, NULL, out);
+  }
+  if (status == GA_ERR_MEMORY)
+    reader->r->failed = 1;
+  else if (status)
+    ga__report_found(reader->r->messages, map->at, &ctx->error);
+  return !status && ga__keep(reader, *out, release_definition);
+}
+
 /* definition NULL: a function of one argument is needed. */
 static int create_from_map(ga__reader *reader, ga__tree *map, ga_function **out, ga_definition **definition)
 {
@@ -602,13 +661,14 @@ static int create_from_map(ga__reader *reader, ga__tree *map, ga_function **out,
   const function_kind *k = &FUNCTIONS[kind];
   const char *more[1 + MOST_EXTRA] = {"type"};
   for (int i = 0; i < k->n_extra; i++) more[1 + i] = k->extra[i].name;
-  if (k->extra == formula_extra && !definition) {
+  const int is_grid = k->fields == grid_fields;
+  if ((k->extra == formula_extra || is_grid) && !definition) {
     ga__report_error(reader->r->messages, map->at, GA_REASON_WRONG_FORM,
-                     &(ga__facts){.expected = "a function of one argument", .name = "a formula"});
+                     &(ga__facts){.expected = "a function of one argument", .name = is_grid ? "a grid" : "a formula"});
     return 0;
   }
-  if (k->extra == formula_extra) {
-    good = create_formula(reader, map, definition);
+  if (k->extra == formula_extra || is_grid) {
+    good = (is_grid ? create_grid : create_formula)(reader, map, definition);
   } else if (k->create) {
     good = create_by_fields(reader, k, map, out);
   } else {

@@ -3,8 +3,9 @@
  *
  *   [UNITS]                     SI units are required
  *   [MODEL]  FITTYP             versions whose equations are those of tyre_law.c
+ *            TYRESIDE, LONGVL   compared with the key `side` of the tyre; reference speed
  *   [DIMENSION], [VERTICAL]     UNLOADED_RADIUS; FNOMIN, VERTICAL_STIFFNESS, VERTICAL_DAMPING
- *   coefficients                those of GA_MAGIC_LIST; others, of moments and the like, are passed over
+ *   coefficients                those of GA_MAGIC_LIST; of others in sections of coefficients a warning is given
  *
  * Factors of scale that would change forces in a way that is not computed are refused. */
 #include "model/tyre_file.h"
@@ -24,6 +25,8 @@ static const ga__extra EXTRA[] = {
      "property file with the coefficients of type magic, nominal load, radius, stiffness and damping; keys "
      "of the "
      "tyre take precedence ([vehicles.md](vehicles.md#property-files))"},
+    {"side", "text",
+     "with tir: left or right, the side of the car that it is on; if TYRESIDE of the file is the other one, it is mirrored"},
 };
 
 const struct ga__extra *ga__tyre_extra(int *n)
@@ -47,12 +50,16 @@ static const entry USED[] = {{"unloaded_radius", AT(radius), 0},
                              {"vertical_stiffness", AT(stiffness), 0},
                              {"fnomin", AT(nominal_load), 1},
                              {"vertical_damping", AT(damping), 0},
+                             {"longvl", AT(reference_speed), 0},
                              GA_MAGIC_LIST(COEFFICIENT)};
 enum { N_USED = sizeof USED / sizeof *USED };
 static const char *const NEEDED[] = {"pcx1", "pdx1", "pkx1", "pcy1", "pdy1", "pky1", "pky2"};
 /* Factors of forces that must be 1. */
 static const char *const SCALE[] = {"lcx", "lex", "lhx",  "lvx",  "lgax", "lcy",  "ley",
-                                    "lhy", "lvy", "lgay", "lxal", "lyka", "lvyka"};
+                                    "lhy", "lvy", "lgay", "lxal", "lyka", "lvyka", "lgaz", "lvmx"};
+/* Coefficients of relaxation lengths and of the belt, which are not computed. */
+static const char *const IGNORED[] = {"ptx1", "ptx2", "ptx3", "pty1", "pty2", "lsgkp", "lsgal",
+                                      "lgyr", "lcz",  "lmp",  "qtz1", "mbelt"};
 /* Sections whose lines are rows of numbers. */
 static const char *const ROWS[] = {"[shape]", "[deflection_load_curve]", "[bottoming_curve]"};
 
@@ -72,6 +79,7 @@ typedef struct scan {
   char section[48];
   unsigned char seen[N_USED];
   double factor; /* LFZO, of the nominal load */
+  char side[8];  /* TYRESIDE, in lower case; "": not given */
   ga_tyre_def *def;
 } scan;
 
@@ -83,6 +91,22 @@ static int report(const scan *c, const char *expected, const char *found)
   ga__report_error(c->s->r->messages, (ga__place){c->file, c->line, 1}, GA_REASON_TYRE_FILE,
                    &(ga__facts){.kind = "", .expected = expected, .name = n ? piece : NULL});
   return 0;
+}
+
+/* 1: the section is one of coefficients. */
+static int has_coefficients(const scan *c)
+{
+  const size_t n = strlen(c->section), tail = sizeof "coefficients]" - 1;
+  return n >= tail && strcmp(c->section + n - tail, "coefficients]") == 0;
+}
+
+/* Warns of a coefficient that is not known; returns 1. */
+static int pass_over(const scan *c, const char *name)
+{
+  if (has_coefficients(c) && !IS_IN(IGNORED, name))
+    ga__report_warning(c->s->r->messages, (ga__place){c->file, c->line, 1}, GA_REASON_TYRE_FILE_UNKNOWN,
+                       &(ga__facts){.kind = "", .name = name});
+  return 1;
 }
 
 /* The word of a quoted or plain value, in lower case. */
@@ -145,7 +169,7 @@ static int set_value(scan *c, const char *name, const char *text)
   const int scale = IS_IN(SCALE, name), load = strcmp(name, "lfzo") == 0;
   int i = 0;
   while (i < N_USED && strcmp(USED[i].name, name) != 0) i++;
-  if (i == N_USED && !scale && !load) return 1;
+  if (i == N_USED && !scale && !load) return pass_over(c, name);
   if (!number_of(c, text, &value)) return report(c, "a number", text + strspn(text, " \t"));
   if (scale && value != 1) return report(c, "1: this factor is not supported", text + strspn(text, " \t"));
   if (load) c->factor = value;
@@ -175,6 +199,7 @@ static int read_line(scan *c, const char *line)
   if (!name[0]) return report(c, "NAME = value, a section or a comment", line);
   if (strcmp(c->section, "[units]") == 0) return check_unit(c, name, line + equals + 1);
   if (strcmp(name, "fittyp") == 0) return check_version(c, line + equals + 1);
+  if (strcmp(name, "tyreside") == 0) return word_of(c->side, sizeof c->side, line + equals + 1), 1;
   return set_value(c, name, line + equals + 1);
 }
 
@@ -210,6 +235,24 @@ static int read_text(scan *c, const char *text)
   return good;
 }
 
+/* The key `side`: the tyre is mirrored where the file has the other side. */
+static int choose_side(const scan *c, ga__tree *tyre)
+{
+  static const char *const SIDE[] = {"left", "right"};
+  const ga__tree *tree = ga__map_get(tyre, "side");
+  int wanted, given = 0;
+  if (!tree) return 1;
+  if (!ga__value_choice(c->s->r, tree, 2, SIDE, &wanted)) return 0;
+  while (given < 2 && strcmp(SIDE[given], c->side) != 0) given++;
+  if (given == 2) {
+    ga__report_error(c->s->r->messages, tree->at, GA_REASON_TYRE_FILE_LACKS,
+                     &(ga__facts){.name = c->s->name, .detail = "TYRESIDE as 'left' or 'right'"});
+    return 0;
+  }
+  c->def->mirrored = wanted != given;
+  return 1;
+}
+
 int ga__read_tyre_file(ga__reader *reader, ga__tree *tyre, ga_tyre_def *def)
 {
   const ga__tree *tree = ga__map_get(tyre, "tir");
@@ -232,7 +275,7 @@ int ga__read_tyre_file(ga__reader *reader, ga__tree *tyre, ga_tyre_def *def)
     else if (memchr(text, '\0', length))
       report(&c, "a text", "");
     else
-      good = read_text(&c, text) && is_complete(&c, tyre);
+      good = read_text(&c, text) && is_complete(&c, tyre) && choose_side(&c, tyre);
   }
   ga__free(reader->r->ctx, text);
   ga__messages_leave(reader->r->messages, before);

@@ -485,7 +485,7 @@ static void every_text_is_in_the_table(void **state)
       [GA__PART_RIGID] = 1,        [GA__PART_PLANAR] = 1,     [GA__PART_POINT] = 1,
       [GA__PART_SCALAR] = 1,       [GA__PART_BEAM] = 7,       [GA__PART_CABLE] = 4,
       [GA__PART_LINE_LOAD] = 9,    [GA__PART_MODAL] = 1,      [GA__PART_MARKER] = 2,
-      [GA__PART_JOINT] = 4,        [GA__PART_DRIVE] = 6,      [GA__PART_ROLLING] = 3,
+      [GA__PART_JOINT] = 4,        [GA__PART_DRIVE] = 6,      [GA__PART_ROLLING] = 4,
       [GA__PART_CONSTRAINT] = 3,   [GA__PART_SPRING] = 6,     [GA__PART_ACTUATOR] = 6,
       [GA__PART_FRICTION] = 6,     [GA__PART_BUSHING] = 4,    [GA__PART_FORCE] = 9,
       [GA__PART_CONTACT] = 4,      [GA__PART_SENSOR] = 4,     [GA__PART_GUESS] = 2,

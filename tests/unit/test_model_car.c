@@ -540,7 +540,7 @@ static int remove_folder(void **state)
 #define RIGHT                                                                                                \
   "$ a comment\n[UNITS]\nLENGTH='meter'\nFORCE = 'newton'\nANGLE = 'radians'\n\n[MODEL]\nFITTYP = 52\n"      \
   "[SHAPE]\n{radial width}\n 1.0 0.0\n[DIMENSION]\nUNLOADED_RADIUS = 0.34 $ m\n[VERTICAL]\nFNOMIN = 4000\n"  \
-  "VERTICAL_STIFFNESS = 2.2e5\n[X]\nPCX1 = 1.6\nPDX1 = 1.1 ! grip\nPKX1 = 2e1\nQSX1 = nothing\n[Y]\n"        \
+  "VERTICAL_STIFFNESS = 2.2e5\n[X]\nPCX1 = 1.6\nPDX1 = 1.1 ! grip\nPKX1 = 2e1\nPTZ1 = nothing\n[Y]\n"        \
   "PCY1 = 1.3\nPDY1 = +.95\nPKY1 = -17\nPKY2 = 1.7\nLFZO = 0.5\n"
 
 /* Reads a wheel with a tyre of this file; the first message, "" if there is none. */
@@ -617,6 +617,9 @@ static void property_files(void **state)
   expect_message("[X]\nPCX1=1.6\nPKX1=20\nPCY1=1.3\nPDY1=1\nPKY1=-17\nPKY2=2\n",
                  ", radius: 0.3, stiffness: 2e5, nominal_load: 4000", "does not give PDX1");
   expect_message(RIGHT, ", pky1: 17", "pky1 is 17");
+  expect_message(RIGHT "[MODEL]\nTYRESIDE = 'LEFT'\n", ", side: right", "");
+  expect_message(RIGHT, ", side: right", "'t.tir' does not give TYRESIDE");
+  expect_message(RIGHT "[MODEL]\nTYRESIDE = 'LEFT'\n", ", side: top", "left");
 }
 
 int main(void)

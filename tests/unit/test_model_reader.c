@@ -392,9 +392,9 @@ static void couplings_by_c(ga_machine *m, const ga_function *ramp)
   ADD(m, joint, &r);
   ADD(m, joint, &hold);
   const ga_drive_def motor = {.name = "motor", .coordinate = "d", .function = ramp};
-  const ga_rolling_def roll = {"roll", GA_ROLLING_DISK, "wheel", "ground", 0.5},
-                       bowl = {"bowl", GA_ROLLING_SPHERE, "ball", "ground", 0.2},
-                       edge = {"edge", GA_ROLLING_KNIFE, "skate", "ground", 0};
+  const ga_rolling_def roll = {"roll", GA_ROLLING_DISK, "wheel", "ground", 0.5, NULL},
+                       bowl = {"bowl", GA_ROLLING_SPHERE, "ball", "ground", 0.2, NULL},
+                       edge = {"edge", GA_ROLLING_KNIFE, "skate", "ground", 0, NULL};
   ADD(m, drive, &motor);
   ADD(m, rolling, &roll);
   ADD(m, rolling, &bowl);
