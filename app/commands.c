@@ -191,6 +191,23 @@ static const app_option export_options[] = {
     {"events", 0, NULL, 0, "times and names of the run's events instead of signals"},
     OPTION_END};
 
+static const app_option papers_options[] = {
+    {"out", 'o', "FOLDER", 0, "folder for pictures, data and the page (default: papers_figures)"},
+    {"list", 0, NULL, 0, "list the names of all figures"},
+    {"short", 0, NULL, 0, "only the figures of the short verification"},
+    {"check", 0, NULL, 0, "only check slopes and numbers: no pictures, no page"},
+    {"models", 0, "FOLDER", 0, "folder of the models (default: those that came with the program)"},
+    OPTION_END};
+
+static const char papers_more[] =
+    "Figures and experiments of the five papers on the generalized-alpha family, and what they leave open: each is "
+    "run,\n"
+    "its slopes and numbers are compared with what is expected, and it is drawn: NAME.svg, its data NAME.csv, and all "
+    "of\n"
+    "them in one page, index.html. FIGURE are names or patterns: 000-fig3, '002-*'. Without a name: all of them, "
+    "which\n"
+    "takes about ten seconds. Exit code 1: a slope or number is not as expected. Needs gnuplot, except with --check.";
+
 static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all signals with their units"},
                                           {"names", 0, NULL, 0, "only the names of signals, one per line"},
                                           {"model", 0, NULL, 0, "only the text of the model"},
@@ -224,6 +241,8 @@ static const app_command commands[] = {
      view_options, view_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",
      export_options, NULL},
+    {"papers", app_papers, "FIGURE...", 0, -1, "draws the figures of the papers and checks their slopes", papers_options,
+     papers_more},
     {"info", app_info, "OUT", 1, 1, "shows the contents of a result file", info_options, NULL}};
 
 /* The option of a setting; name: buffer for its name. */

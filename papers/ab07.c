@@ -29,6 +29,8 @@
 #define POINT(name) {name ".x", "m", PP_ALONE, 0, 1, name ".x"}, {name ".y", "m", PP_ALONE, 0, 1, name ".y"}
 #define SQUEEZER_STEP .t_end = 0.03, .h = 3e-4
 
+static const pp_fixed ground[] = {{"O", 0, 0}, {"A", -0.06934, -0.00227}, {"B", -0.03635, 0.03273}, {"C", 0.014, 0.072}, {NULL, 0, 0}};
+
 static const pp_figure figures[] = {
     {.name = "000-fig2",
      .title = "Slider-crank: crank angle and position of the second mass, h = 5 ms, ρ_∞ = 0.7",
@@ -69,6 +71,9 @@ static const pp_figure figures[] = {
                     POINT("H")},
      .t_end = 0.015,
      .h = 3e-4,
+     .lines = "O F P; B P D B; P G A; P H A",
+     .dashed = "C D",
+     .fixed = ground,
      .times = {0, 3e-3, 6e-3, 9e-3, 12e-3, 15e-3}},
     {.name = "000-fig6",
      .title = "Andrews' mechanism: point P and angle β, h = 0.3 ms, ρ_∞ = 0.7",

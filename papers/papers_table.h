@@ -88,6 +88,11 @@ typedef struct pp_panel { /* of a figure over time */
   unsigned series;        /* as bits; 0: all */
 } pp_panel;
 
+typedef struct pp_fixed {
+  const char *name;
+  double x, y; /* [m] */
+} pp_fixed;
+
 typedef struct pp_figure {
   const char *name;  /* "000-fig3" */
   const char *title; /* of the picture */
@@ -105,7 +110,8 @@ typedef struct pp_figure {
   int relative;    /* 1: errors divided by the 2-norm of the reference */
   int with_reference; /* PP_MOTION: 1: the reference is drawn too */
   pp_panel panels[PP_PANELS];
-  const char *lines;      /* PP_SNAPSHOTS: names of points, lines separated by ';' */
+  const char *lines, *dashed; /* PP_SNAPSHOTS: names of points, lines separated by ';' */
+  const pp_fixed *fixed;      /* points that do not move, up to a row without a name; NULL: none */
   double times[PP_PANELS * 2]; /* [s] of snapshots */
   pp_fact facts[PP_FACTS];
   int brief; /* 1: part of the short selection */
@@ -122,6 +128,16 @@ const pp_paper *pp_paper_at(int i);
 /* Figure i of all papers; NULL at the end. */
 const pp_figure *pp_figure_at(int i);
 const pp_figure *pp_figure_find(const char *name);
+
+/* How a scheme of the papers is had exactly: options of `galpha run`, which are keys of `simulation` too. */
+typedef struct pp_scheme {
+  const char *paper, *scheme, *options, *note;
+} pp_scheme;
+const pp_scheme *pp_scheme_at(int i); /* NULL at the end */
+typedef struct pp_erratum {
+  const char *paper, *text;
+} pp_erratum;
+const pp_erratum *pp_erratum_at(int i); /* NULL at the end */
 
 /* ---- Results ---- */
 
