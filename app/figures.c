@@ -66,7 +66,7 @@ static void write_block(FILE *to, const pp_result *r, int s)
 static void write_title(FILE *to, const char *label, const char *text)
 {
   fprintf(to, "set %s ", label);
-  app_gnuplot_quoted(to, text);
+  app_gnuplot_label(to, text);
   fputc('\n', to);
 }
 
@@ -89,7 +89,7 @@ static void write_curve(FILE *to, const pp_result *r, int s, int q, int colour, 
     fprintf(to, "$s%d using 1:%d with lines linewidth %s linecolor %d title ", s, column,
             r->curve[s][q].n > 800 || s > 0 ? "1.2" : "2", colour);
   }
-  app_gnuplot_quoted(to, label);
+  app_gnuplot_label(to, label);
 }
 
 static void write_panel(FILE *to, const pp_result *r, const pp_panel *panel)
@@ -126,7 +126,7 @@ static int draw_motion(const app_arguments *a, const pp_result *r, const char *f
   keys |= r->n_series > 1 && !f->panels[0].series;
   fputs("set multiplot layout ", g.to);
   fprintf(g.to, "%d,1 title ", panels);
-  app_gnuplot_quoted(g.to, f->title);
+  app_gnuplot_label(g.to, f->title);
   fprintf(g.to, "\nset lmargin 12\nset rmargin %d\nset xrange [%.9g:%.9g]\n", keys ? 20 : 4, f->from, f->t_end);
   for (int i = 0; i < panels; i++) {
     if (i == panels - 1) write_title(g.to, "xlabel", "t [s]");
@@ -154,7 +154,7 @@ static int draw_phase(const app_arguments *a, const pp_result *r, const char *fi
     fprintf(g.to, "%s$s%d using 2:4 with %s linecolor %d title ", s ? ", " : "", s,
             r->n_series > 1 ? (s ? "lines linewidth 2 dashtype 2" : "lines linewidth 2") : "points pointtype 7 pointsize 0.3",
             s + 1);
-    app_gnuplot_quoted(g.to, f->series[s].label);
+    app_gnuplot_label(g.to, f->series[s].label);
   }
   fputc('\n', g.to);
   return app_gnuplot_close(&g, a);
@@ -210,7 +210,7 @@ static int draw_snapshots(const app_arguments *a, const pp_result *r, const char
     fputs("EOD\n", g.to);
   }
   fputs("set multiplot layout 2,3 title ", g.to);
-  app_gnuplot_quoted(g.to, f->title);
+  app_gnuplot_label(g.to, f->title);
   fputs("\nset size ratio -1\nset xrange [-0.08:0.03]\nset yrange [-0.05:0.08]\nunset key\nset border 3\nset tics nomirror "
         "0.04\nset grid linecolor rgb '#e4e4e4'\n",
         g.to);

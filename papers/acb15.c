@@ -36,7 +36,7 @@ static const pp_figure figures[] = {
      .brief = 1},
     {.name = "002-fig2-left",
      .title = "Heavy top: λ around a projection of the velocity at t = 0.7 s, h = 1 ms",
-     .caption = "The multipliers oscillate for about 100 steps after the projection. Thin lines: the same without it.",
+     .caption = "The multipliers oscillate for about 100 steps after the projection. The second curve is the same run without it.",
      .kind = PP_MOTION,
      .series = {TOP("projected", .settings = SCHEME, PROJECTED), TOP("not projected", .settings = SCHEME)},
      .quantities = {LAMBDAS},

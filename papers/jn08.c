@@ -51,7 +51,7 @@ static const pp_figure figures[] = {
      .levels = 7},
     {.name = "004-fig6",
      .title = "Slider-crank, HHT-I3: velocity of the pin at the ground, h = 2^{-10} s",
-     .caption = "With position constraints only the velocity of the pin, which should be 0, runs through a closed cycle.",
+     .caption = "With position constraints only the velocity of the pin, which should be 0, runs through a closed cycle, after a few steps in which the start dies out.",
      .remark = CRANK_REMARK,
      .kind = PP_PHASE,
      .series = {{.label = "HHT-I3", .model = "slider_crank_hht.yaml",
