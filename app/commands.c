@@ -103,14 +103,26 @@ static const app_option converge_rows[] = {
     {"out", 'o', "FILE", 0,
      "picture of the errors, .svg, .png or .pdf (default: the model's name with _orders.svg)"},
     {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
+    {"signals", 0, "NAMES", 1,
+     "errors of these signals, separated by commas, as one 2-norm, instead of q, v, ...; may be repeated"},
+    {"max", 0, NULL, 0, "largest errors over all steps of each run, instead of those at the end; needs equal steps"},
+    {"relative", 0, NULL, 0, "errors divided by the 2-norm of the reference at the same time; needs --signals"},
+    {"methods", 0, "NAMES", 0, "several methods in one table and picture, separated by commas"},
+    {"form", 0, "NAMES", 0, "forms of rigid bodies, separated by commas: space, body, se3 (default: the model's)"},
+    {"reference", 0, "FILE", 0, "compare with a result (.h5) or table (.csv) instead of a run; needs --signals"},
     OPTIONS_MODEL,
     OPTION_END};
 
-static const char converge_more[] = "Errors are 2-norms over all components at the end, relative to a run "
-                                    "with a quarter of the smallest step. If the\n"
-                                    "model has error control, the tolerance is halved instead, unless --step "
-                                    "is given. The picture, with logarithmic\n"
-                                    "axes, is drawn by gnuplot; without -o a missing picture is no failure.";
+static const char converge_more[] =
+    "Errors are 2-norms over all components of positions q, velocities v, ..., or of --signals, at the end of the run or "
+    "the\n"
+    "largest of all its steps (--max), compared with a run of the same method with a quarter of the smallest step, or with "
+    "a\n"
+    "file. The error of q is the 2-norm of the motion that leads from one position to the other. If the model has error "
+    "control,\n"
+    "the tolerance is halved instead, unless --step is given. The picture, with logarithmic axes, is drawn by gnuplot; "
+    "without\n"
+    "-o a missing picture is no failure.";
 
 static const app_option linearize_rows[] = {
     {"inputs", 0, "NAMES", 1,
