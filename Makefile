@@ -6,7 +6,8 @@ export JOBS DEPS
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: deps build program run test verify bench soak generated format clean help
+PAPERS ?=
+.PHONY: deps build program run papers test verify bench soak generated format clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +31,9 @@ run: program ## a robot arm with two controllers, its motion in build/robot_arm.
 	@$(BIN)/galpha run examples/models/car_semi_active.yaml --step 2ms -o build/car_semi_active.h5
 	@scripts/plot-car $(BIN)/galpha build
 	@echo "look at build/robot_arm.svg, build/robot_arm_orders.svg and the four pictures of the car"
+
+papers: program ## every figure of the five papers into build/papers, and a page with all of them (PAPERS='000-fig3 002-*': some)
+	@$(BIN)/galpha papers $(PAPERS) -o build/papers
 
 test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
 	@scripts/run-tests
