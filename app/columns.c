@@ -42,8 +42,8 @@ static int check_column(const app_columns *s, const char *name, app_column *c)
     if (!isfinite(c->t[i]) || !isfinite(c->y[i]))
       return app_misused(s->a, "--%s: %s: %s has no value in record %ld", s->option, s->file, name, i + 1);
     if (n > 0 && c->t[i] - c->t[n - 1] < -CLOSE * fabs(span))
-      return app_misused(s->a, "--%s: %s: times do not ascend: %g s comes after %g s", s->option, s->file, c->t[i],
-                         c->t[n - 1]);
+      return app_misused(s->a, "--%s: %s: times do not ascend: %g s comes after %g s", s->option, s->file,
+                         c->t[i], c->t[n - 1]);
     if (n > 0 && c->t[i] - c->t[n - 1] <= CLOSE * span) continue;
     c->t[n] = c->t[i];
     c->y[n++] = c->y[i];
@@ -174,7 +174,8 @@ static int read_number(const char *line, int i, double *out)
   return end != text && !end[strspn(end, " \t")];
 }
 
-static int read_rows(const app_columns *s, FILE *f, int time, int at, double time_size, double size, app_column *c)
+static int read_rows(const app_columns *s, FILE *f, int time, int at, double time_size, double size,
+                     app_column *c)
 {
   int failed = 0;
   char *line;
@@ -203,8 +204,9 @@ static int read_table(const app_columns *s, const char *name, app_column *c)
   if (!(size > 0.0) && s->units[1]) size = unit_size(s->ctx, unit, s->units[1]);
   free(head);
   if (time < 0 || at < 0)
-    code = app_misused(s->a, "--%s: %s has no column \"%s\"; its first line needs names, time and %s among them", s->option,
-        s->file, time < 0 ? "time" : name, name);
+    code =
+        app_misused(s->a, "--%s: %s has no column \"%s\"; its first line needs names, time and %s among them",
+                    s->option, s->file, time < 0 ? "time" : name, name);
   else if (!(of_time > 0.0 && size > 0.0))
     code = app_misused(s->a, "--%s: %s: the unit [%s] of %s is not one of %s", s->option, s->file,
                        of_time > 0.0 ? unit : time_unit, of_time > 0.0 ? name : "time",

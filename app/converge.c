@@ -16,8 +16,8 @@ enum {
   MOST_VARIANTS = 12,
   LABEL = 96
 };
-#define MOST_NUMBERS 5e7  /* of the reference that are kept */
-#define SAME_TIME 1e-6    /* of a step: times that are the same */
+#define MOST_NUMBERS 5e7 /* of the reference that are kept */
+#define SAME_TIME 1e-6   /* of a step: times that are the same */
 
 /* What errors are measured of: a part of the state, or signals. */
 typedef enum component { Q, V, VDOT, LAMBDA, PSI, X, Y, N_COMPONENTS } component;
@@ -45,9 +45,9 @@ typedef struct level { /* one run */
 typedef struct study { /* of one method and form */
   app_task s;
   const app_arguments *a;
-  char label[LABEL];     /* "" if there is only one */
-  int by_step;           /* 1: the step is halved, 0: the tolerance */
-  int n;                 /* runs in the table */
+  char label[LABEL]; /* "" if there is only one */
+  int by_step;       /* 1: the step is halved, 0: the tolerance */
+  int n;             /* runs in the table */
   int maximum, relative;
   const char *file; /* of the reference; NULL: a run */
   int n_quantities, width;
@@ -57,9 +57,9 @@ typedef struct study { /* of one method and form */
   double t_end;
   int event; /* that has ended the last run; −1: none */
   level level[MOST_LEVELS], reference;
-  double every; /* [s] distance of the reference's samples; 0: the end alone */
-  level *measured; /* the run being measured; NULL: the reference */
-  long compared;   /* times at which the last run was compared */
+  double every;     /* [s] distance of the reference's samples; 0: the end alone */
+  level *measured;  /* the run being measured; NULL: the reference */
+  long compared;    /* times at which the last run was compared */
   ga_status status; /* of the observer */
 } study;
 
@@ -105,7 +105,8 @@ static int add_signals(study *t, const char *names)
 {
   quantity *q = &t->quantities[t->n_quantities];
   int code = APP_DONE;
-  if (t->n_quantities == MOST_QUANTITIES) return app_misused(t->a, "--signals: at most %d times", MOST_QUANTITIES);
+  if (t->n_quantities == MOST_QUANTITIES)
+    return app_misused(t->a, "--signals: at most %d times", MOST_QUANTITIES);
   *q = (quantity){.of_signals = 1, .at = t->width};
   snprintf(q->label, sizeof q->label, "%s", names);
   while (!code) {
@@ -289,8 +290,12 @@ static int read_reference(study *t)
   for (int i = 0; i < t->n_quantities; i++)
     for (int k = 0; k < t->quantities[i].n; k++) {
       const int signal = t->quantities[i].signal[k];
-      const app_columns from = {t->a, t->s.ctx, "reference", t->file,
-                                {ga_machine_signal_unit(t->s.machine, signal), NULL}, "this signal's"};
+      const app_columns from = {t->a,
+                                t->s.ctx,
+                                "reference",
+                                t->file,
+                                {ga_machine_signal_unit(t->s.machine, signal), NULL},
+                                "this signal's"};
       app_column c = {0};
       int code = app_column_read(&from, ga_machine_signal_name(t->s.machine, signal), &c);
       if (!code && t->ref.n == 0) {
@@ -316,8 +321,10 @@ static int make_reference(study *t)
   t->every = t->maximum ? t->level[t->n - 1].size : 0.0;
   const double span = t->s.settings.t_end - t->s.settings.t_start;
   if (t->maximum && span / t->every * t->width > MOST_NUMBERS)
-    return app_misused(t->a, "--max would keep %.2g numbers of the reference; choose --signals, fewer --levels or a larger --step",
-                       span / t->every * t->width);
+    return app_misused(
+        t->a,
+        "--max would keep %.2g numbers of the reference; choose --signals, fewer --levels or a larger --step",
+        span / t->every * t->width);
   const ga_status status = run_once(t, &t->reference, size);
   return status ? explain(t, size, status) : APP_DONE;
 }
@@ -326,14 +333,17 @@ static int make_reference(study *t)
 static int check_errors(const study *t, const level *l)
 {
   if (t->compared == 0)
-    return app_misused(t->a, "--reference: %s has no record at %s; records at multiples of the steps are needed", t->file,
-                       t->maximum ? "the time of any step" : "the end of the run");
+    return app_misused(t->a,
+                       "--reference: %s has no record at %s; records at multiples of the steps are needed",
+                       t->file, t->maximum ? "the time of any step" : "the end of the run");
   for (int i = 0; i < t->n_quantities; i++) {
     if (isfinite(l->error[i])) continue;
     fprintf(stderr,
-            t->relative ? "galpha converge: the relative error of %s is %g: the reference is 0 at a time that is compared; leave "
+            t->relative ? "galpha converge: the relative error of %s is %g: the reference is 0 at a time "
+                          "that is compared; leave "
                           "out --relative\n"
-                        : "galpha converge: the error of %s is %g: the model's numbers are too large or too small to compute "
+                        : "galpha converge: the error of %s is %g: the model's numbers are too large or too "
+                          "small to compute "
                           "with; check their units\n",
             t->quantities[i].label, l->error[i]);
     return APP_FAILED;
@@ -373,8 +383,8 @@ static void print_header(const study *t)
   if (t->event >= 0)
     snprintf(event, sizeof event, ", where the event '%s' ends each run",
              ga_machine_event_name(t->s.machine, t->event));
-  printf("%s%s%s\n%s, %s%s; ", t->a->operands[0], *title ? ": " : "", title, *t->label ? t->label : app_choice(o, "method"),
-         scheme, "");
+  printf("%s%s%s\n%s, %s%s; ", t->a->operands[0], *title ? ": " : "", title,
+         *t->label ? t->label : app_choice(o, "method"), scheme, "");
   if (t->maximum)
     printf("largest errors at %ld steps of the finest run up to t = %g s%s, ", t->compared, t->t_end, event);
   else
@@ -419,13 +429,20 @@ static int draw(const study *studies, int n_studies, const char *file)
       }
       snprintf(labels[n], sizeof labels[n], "%s%s%s", studies[s].label, *studies[s].label ? ": " : "",
                studies[s].quantities[q].label);
-      curves[n] = (app_error_curve){labels[n], t->n, sizes[s], errors[n], n ? 0.0 : t->by_step ? 2.0 : 1.0,
-                                    n_studies > 1 ? s : q, n_studies > 1 ? q : 0};
+      curves[n] = (app_error_curve){labels[n],
+                                    t->n,
+                                    sizes[s],
+                                    errors[n],
+                                    n            ? 0.0
+                                    : t->by_step ? 2.0
+                                                 : 1.0,
+                                    n_studies > 1 ? s : q,
+                                    n_studies > 1 ? q : 0};
     }
-  snprintf(y_label, sizeof y_label, "%s%serror%s, 2-norm", t->maximum ? "largest " : "", t->relative ? "relative " : "",
-           t->maximum ? "" : " at the end");
-  const app_error_plot p = {*title ? title : t->a->operands[0], t->by_step ? "step h [s]" : "tolerance", y_label, 0, n,
-                            curves};
+  snprintf(y_label, sizeof y_label, "%s%serror%s, 2-norm", t->maximum ? "largest " : "",
+           t->relative ? "relative " : "", t->maximum ? "" : " at the end");
+  const app_error_plot p = {
+      *title ? title : t->a->operands[0], t->by_step ? "step h [s]" : "tolerance", y_label, 0, n, curves};
   return app_draw_errors(t->a, file, &p);
 }
 
@@ -439,8 +456,8 @@ static int same_steps(const study *t)
   return 1;
 }
 
-/* 1: errors of positions, velocities or signals are above rounding and do not decrease to half from the first run
- * to the last. */
+/* 1: errors of positions, velocities or signals are above rounding and do not decrease to half from the first
+ * run to the last. */
 static int does_not_converge(const study *t)
 {
   for (int k = 0; k < t->n_quantities; k++) {
@@ -464,8 +481,10 @@ static void print_warnings(const study *t)
             "of them missed does not show; try --step %.2g\n",
             t->level[0].steps, (t->s.settings.t_end - t->s.settings.t_start) / (t->level[0].steps + 1.0));
   else if (does_not_converge(t) && t->file)
-    fprintf(stderr, "warning: the errors do not decrease with %s: the file is of another motion, or not more accurate than these "
-                    "runs; or something jumps with the motion\n",
+    fprintf(stderr,
+            "warning: the errors do not decrease with %s: the file is of another motion, or not more "
+            "accurate than these "
+            "runs; or something jumps with the motion\n",
             t->by_step ? "the step" : "the tolerance");
   else if (does_not_converge(t))
     fprintf(stderr,
@@ -479,14 +498,17 @@ static void print_warnings(const study *t)
 static void compare_references(const study *t, const study *first)
 {
   if (t == first || t->file || !t->quantities[0].of_signals) return;
-  const double *mine = t->ref.z + (t->ref.n - 1) * t->width, *other = first->ref.z + (first->ref.n - 1) * t->width;
+  const double *mine = t->ref.z + (t->ref.n - 1) * t->width,
+               *other = first->ref.z + (first->ref.n - 1) * t->width;
   for (int i = 0; i < t->n_quantities; i++) {
     const quantity *q = &t->quantities[i];
     const double apart = norm_of_difference(mine + q->at, other + q->at, q->n) /
                          (t->relative ? norm_of_difference(other + q->at, NULL, q->n) : 1.0);
     if (apart > t->level[t->n - 1].error[i] + first->level[t->n - 1].error[i])
-      fprintf(stderr, "warning: %s: the references of %s and %s differ by %.2g at the end, more than the smallest errors in "
-                      "the table\n",
+      fprintf(stderr,
+              "warning: %s: the references of %s and %s differ by %.2g at the end, more than the smallest "
+              "errors in "
+              "the table\n",
               q->label, first->label, t->label, apart);
   }
 }
@@ -502,7 +524,8 @@ typedef struct variants {
 
 static int find_choice(const app_arguments *a, const char *option, const char *name, size_t n, int *out)
 {
-  static const char *const forms[] = {[GA_FORM_SPACE] = "space", [GA_FORM_BODY] = "body", [GA_FORM_SE3] = "se3"};
+  static const char *const forms[] = {
+      [GA_FORM_SPACE] = "space", [GA_FORM_BODY] = "body", [GA_FORM_SE3] = "se3"};
   ga_method_info m;
   const int of_method = strcmp(option, "methods") == 0;
   char all[160] = "";
@@ -537,7 +560,8 @@ static int find_variants(const app_arguments *a, variants *v)
   if (n_methods && app_has(a, "method")) return app_misused(a, "--methods and --method exclude each other");
   for (int m = 0; m < (n_methods ? n_methods : 1); m++)
     for (int f = 0; f < (n_forms ? n_forms : 1); f++) {
-      if (v->n == MOST_VARIANTS) return app_misused(a, "at most %d methods and forms in one picture", MOST_VARIANTS);
+      if (v->n == MOST_VARIANTS)
+        return app_misused(a, "at most %d methods and forms in one picture", MOST_VARIANTS);
       v->has_method[v->n] = n_methods > 0;
       v->has_form[v->n] = n_forms > 0;
       v->method[v->n] = n_methods ? (ga_method)methods[m] : GA_STABILIZED;
@@ -549,12 +573,13 @@ static int find_variants(const app_arguments *a, variants *v)
 static int open_study(study *t, const app_arguments *a, const variants *v, int i)
 {
   static const char *const form_names[] = {"space", "body", "se3"};
-  int code = app_task_open_as(&t->s, a, v->has_method[i] ? &v->method[i] : NULL, v->has_form[i] ? &v->form[i] : NULL);
+  int code = app_task_open_as(&t->s, a, v->has_method[i] ? &v->method[i] : NULL,
+                              v->has_form[i] ? &v->form[i] : NULL);
   if (code) return code;
   t->by_step = t->s.settings.step > 0.0;
   if (v->n > 1)
-    snprintf(t->label, sizeof t->label, "%s%s%s", app_choice(&t->s.settings, "method"), v->has_form[i] ? ", " : "",
-             v->has_form[i] ? form_names[v->form[i]] : "");
+    snprintf(t->label, sizeof t->label, "%s%s%s", app_choice(&t->s.settings, "method"),
+             v->has_form[i] ? ", " : "", v->has_form[i] ? form_names[v->form[i]] : "");
   if (t->maximum && !t->by_step)
     return app_misused(a, "--max compares at every step and needs equal steps; add --step");
   if ((t->relative || t->file) && !app_has(a, "signals"))
@@ -609,7 +634,10 @@ int app_converge(const app_arguments *a)
   int n = 0;
   for (; n < v.n && !code; n++) {
     study *t = &studies[n];
-    *t = (study){.a = a, .n = (int)levels, .maximum = app_has(a, "max"), .relative = app_has(a, "relative"),
+    *t = (study){.a = a,
+                 .n = (int)levels,
+                 .maximum = app_has(a, "max"),
+                 .relative = app_has(a, "relative"),
                  .file = app_text(a, "reference")};
     code = open_study(t, a, &v, n);
     if (!code) code = run_study(t, studies);

@@ -26,11 +26,16 @@ static int draw_orders(const app_arguments *a, const pp_result *r, const char *f
       else
         snprintf(labels[n], sizeof labels[n], r->n_quantities > 1 ? "%s: %s" : "%s", f->series[s].label,
                  f->quantities[q].label);
-      curves[n] = (app_error_curve){labels[n], c->n, c->x, c->y, f->series[s].slope[q],
-                                    r->n_series == 1 ? q : s, r->n_series == 1 ? 0 : q};
+      curves[n] = (app_error_curve){labels[n],
+                                    c->n,
+                                    c->x,
+                                    c->y,
+                                    f->series[s].slope[q],
+                                    r->n_series == 1 ? q : s,
+                                    r->n_series == 1 ? 0 : q};
     }
-  snprintf(y_label, sizeof y_label, "%s%serror%s", f->maximum ? "largest " : "", f->relative ? "relative " : "",
-           f->relative ? "" : ", 2-norm");
+  snprintf(y_label, sizeof y_label, "%s%serror%s", f->maximum ? "largest " : "",
+           f->relative ? "relative " : "", f->relative ? "" : ", 2-norm");
   const app_error_plot p = {f->title, "step h [s]", y_label, 1, n, curves};
   return app_draw_errors(a, file, &p);
 }
@@ -73,7 +78,8 @@ static void write_title(FILE *to, const char *label, const char *text)
 static void begin(FILE *to, const pp_result *r)
 {
   for (int s = 0; s < r->n_series; s++) write_block(to, r, s);
-  fputs("set grid linecolor rgb '#d8d8d8'\nset border 3\nset tics nomirror out\nset key outside right top vertical Left "
+  fputs("set grid linecolor rgb '#d8d8d8'\nset border 3\nset tics nomirror out\nset key outside right top "
+        "vertical Left "
         "reverse samplen 2 spacing 1.2\n",
         to);
 }
@@ -84,7 +90,8 @@ static void write_curve(FILE *to, const pp_result *r, int s, int q, int colour, 
   const int column = 2 + 2 * q;
   if (r->figure->with_reference) {
     fprintf(to, "$s%d using 1:%d with lines linewidth 1 linecolor rgb 'gray50' notitle, ", s, column + 1);
-    fprintf(to, "$s%d using 1:%d with points pointtype 7 pointsize 0.4 linecolor %d title ", s, column, colour);
+    fprintf(to, "$s%d using 1:%d with points pointtype 7 pointsize 0.4 linecolor %d title ", s, column,
+            colour);
   } else {
     fprintf(to, "$s%d using 1:%d with lines linewidth %s linecolor %d title ", s, column,
             r->curve[s][q].n > 800 || s > 0 ? "1.2" : "2", colour);
@@ -127,7 +134,8 @@ static int draw_motion(const app_arguments *a, const pp_result *r, const char *f
   fputs("set multiplot layout ", g.to);
   fprintf(g.to, "%d,1 title ", panels);
   app_gnuplot_label(g.to, f->title);
-  fprintf(g.to, "\nset lmargin 12\nset rmargin %d\nset xrange [%.9g:%.9g]\n", keys ? 20 : 4, f->from, f->t_end);
+  fprintf(g.to, "\nset lmargin 12\nset rmargin %d\nset xrange [%.9g:%.9g]\n", keys ? 20 : 4, f->from,
+          f->t_end);
   for (int i = 0; i < panels; i++) {
     if (i == panels - 1) write_title(g.to, "xlabel", "t [s]");
     write_panel(g.to, r, &f->panels[i]);
@@ -152,7 +160,8 @@ static int draw_phase(const app_arguments *a, const pp_result *r, const char *fi
   fputs(r->n_series > 1 ? "plot " : "unset key\nset format xy '%.1t·10^{%T}'\nplot ", g.to);
   for (int s = 0; s < r->n_series; s++) {
     fprintf(g.to, "%s$s%d using 2:4 with %s linecolor %d title ", s ? ", " : "", s,
-            r->n_series > 1 ? (s ? "lines linewidth 2 dashtype 2" : "lines linewidth 2") : "points pointtype 7 pointsize 0.3",
+            r->n_series > 1 ? (s ? "lines linewidth 2 dashtype 2" : "lines linewidth 2")
+                            : "points pointtype 7 pointsize 0.3",
             s + 1);
     app_gnuplot_label(g.to, f->series[s].label);
   }
@@ -163,10 +172,12 @@ static int draw_phase(const app_arguments *a, const pp_result *r, const char *fi
 /* ---- Snapshots ---- */
 
 /* Where a named point is: a pair of quantities "F.x", "F.y", or a fixed one. */
-static int find_point(const pp_result *r, const pp_fixed *fixed, const char *name, size_t length, int at, double p[2])
+static int find_point(const pp_result *r, const pp_fixed *fixed, const char *name, size_t length, int at,
+                      double p[2])
 {
   for (int q = 0; q + 1 < r->n_quantities; q += 2)
-    if (strncmp(r->figure->quantities[q].label, name, length) == 0 && r->figure->quantities[q].label[length] == '.') {
+    if (strncmp(r->figure->quantities[q].label, name, length) == 0 &&
+        r->figure->quantities[q].label[length] == '.') {
       p[0] = r->curve[0][q].y[at], p[1] = r->curve[0][q + 1].y[at];
       return 1;
     }
@@ -211,15 +222,18 @@ static int draw_snapshots(const app_arguments *a, const pp_result *r, const char
   }
   fputs("set multiplot layout 2,3 title ", g.to);
   app_gnuplot_label(g.to, f->title);
-  fputs("\nset size ratio -1\nset xrange [-0.08:0.03]\nset yrange [-0.05:0.08]\nunset key\nset border 3\nset tics nomirror "
+  fputs("\nset size ratio -1\nset xrange [-0.08:0.03]\nset yrange [-0.05:0.08]\nunset key\nset border 3\nset "
+        "tics nomirror "
         "0.04\nset grid linecolor rgb '#e4e4e4'\n",
         g.to);
   for (int i = 0; i < shown; i++) {
     fprintf(g.to, "set title 't = %g ms'\nset xlabel '%s'\nset ylabel '%s'\n", 1e3 * f->times[i],
             i >= 3 ? "x [m]" : "", i % 3 == 0 ? "y [m]" : "");
     fprintf(g.to,
-            "plot $d%d with lines dashtype 2 linecolor rgb 'gray50', $t%d with linespoints linewidth 2 pointtype 7 "
-            "pointsize 0.5 linecolor 1, $ground using 1:2 with points pointtype 9 pointsize 1 linecolor rgb 'black', "
+            "plot $d%d with lines dashtype 2 linecolor rgb 'gray50', $t%d with linespoints linewidth 2 "
+            "pointtype 7 "
+            "pointsize 0.5 linecolor 1, $ground using 1:2 with points pointtype 9 pointsize 1 linecolor rgb "
+            "'black', "
             "$ground using 1:2:3 with labels offset 1.2,0.6\n",
             i, i);
   }
@@ -229,8 +243,11 @@ static int draw_snapshots(const app_arguments *a, const pp_result *r, const char
 
 int app_figure_draw(const app_arguments *a, const pp_result *r, const char *file)
 {
-  static int (*const draw[])(const app_arguments *, const pp_result *, const char *) = {
-      [PP_ORDERS] = draw_orders, [PP_MOTION] = draw_motion, [PP_PHASE] = draw_phase, [PP_SNAPSHOTS] = draw_snapshots};
+  static int (*const draw[])(const app_arguments *, const pp_result *,
+                             const char *) = {[PP_ORDERS] = draw_orders,
+                                              [PP_MOTION] = draw_motion,
+                                              [PP_PHASE] = draw_phase,
+                                              [PP_SNAPSHOTS] = draw_snapshots};
   return draw[r->figure->kind](a, r, file);
 }
 

@@ -11,15 +11,18 @@
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
     "content=\"width=device-width, initial-scale=1\"><title>The figures of the papers</title><style>\n"
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:#1a1a1a;background:#fff}\n"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 "
+    "auto;padding:1rem;color:#1a1a1a;background:#fff}\n"
     "h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;border-bottom:2px solid #0060ad}h3{margin-top:2rem}\n"
     "img{max-width:100%;height:auto;border:1px solid #ddd;background:#fff}\n"
     "table{border-collapse:collapse;margin:.6rem 0;display:block;overflow-x:auto}td,th{border:1px solid "
     "#ccc;padding:.2rem .6rem;text-align:left;vertical-align:top}\n"
-    "code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f4;padding:.5rem;overflow-x:auto}\n"
+    "code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f4f4f4;padding:.5rem;"
+    "overflow-x:auto}\n"
     ".ok{color:#00733f;font-weight:600}.bad{color:#b00020;font-weight:600}.note{border-left:4px solid "
     "#d55e00;padding:.1rem .8rem;background:#fff7f0}nav a{margin-right:.7rem;white-space:nowrap}\n"
-    "@media(prefers-color-scheme:dark){body{background:#16181b;color:#e6e6e6}pre{background:#24272b}.note{background:#2b2016}"
+    "@media(prefers-color-scheme:dark){body{background:#16181b;color:#e6e6e6}pre{background:#24272b}.note{"
+    "background:#2b2016}"
     "td,th{border-color:#444}.ok{color:#4fd18b}.bad{color:#ff6b81}a{color:#7ab8ff}}\n"
     "</style></head><body>\n";
 
@@ -67,7 +70,8 @@ static void write_markup(FILE *to, const char *text)
 
 static const char *form_name(ga_form form)
 {
-  static const char *const names[] = {[GA_FORM_SPACE] = "space", [GA_FORM_BODY] = "body", [GA_FORM_SE3] = "se3"};
+  static const char *const names[] = {
+      [GA_FORM_SPACE] = "space", [GA_FORM_BODY] = "body", [GA_FORM_SE3] = "se3"};
   return names[form];
 }
 
@@ -104,7 +108,8 @@ static void write_commands(FILE *to, const pp_figure *f)
   for (int i = 0; i < pp_count_series(f); i++) {
     const pp_series *s = &f->series[i];
     if (!s->model || s->split > 0.0 || s->project_at > 0.0) continue;
-    fprintf(to, "galpha %s %s%s", f->kind == PP_ORDERS ? "converge" : "run", s->model, s->set ? " --set " : "");
+    fprintf(to, "galpha %s %s%s", f->kind == PP_ORDERS ? "converge" : "run", s->model,
+            s->set ? " --set " : "");
     if (s->set) fputs(s->set, to);
     if (f->kind == PP_ORDERS && s->form != GA_FORM_SPACE) fprintf(to, " --form %s", form_name(s->form));
     write_options(to, s->settings);
@@ -131,8 +136,10 @@ static void write_slopes(FILE *to, const pp_result *r)
   const pp_figure *f = r->figure;
   const int level = f->fit > 0 ? f->fit : f->levels - 1;
   if (f->kind != PP_ORDERS) return;
-  fprintf(to, "<table><tr><th>run</th><th>quantity</th><th>error at h = %.3g s</th><th>observed slope</th><th>expected</th><th>as "
-              "expected</th></tr>\n",
+  fprintf(to,
+          "<table><tr><th>run</th><th>quantity</th><th>error at h = %.3g s</th><th>observed "
+          "slope</th><th>expected</th><th>as "
+          "expected</th></tr>\n",
           r->curve[0][0].x[level]);
   for (int s = 0; s < r->n_series; s++)
     for (int q = 0; q < r->n_quantities; q++) {
@@ -146,7 +153,8 @@ static void write_slopes(FILE *to, const pp_result *r)
       write_verdict(to, pp_slope_good(f, s, q, c->slope));
       fputs("</tr>\n", to);
     }
-  fprintf(to, "</table>\n<p>Errors are %s of %s, %s; slopes are between the step sizes %.3g s and %.3g s.</p>\n",
+  fprintf(to,
+          "</table>\n<p>Errors are %s of %s, %s; slopes are between the step sizes %.3g s and %.3g s.</p>\n",
           f->relative ? "2-norms of the difference over that of the reference" : "2-norms of the difference",
           f->maximum ? "all steps, the largest" : "the last step",
           "relative to a solution of the index-1 equations by extrapolation", r->curve[0][0].x[level - 1],
@@ -173,7 +181,8 @@ static int write_picture(FILE *to, const app_shown *s)
   FILE *from = s->picture ? fopen(s->picture, "rb") : NULL;
   char *bytes = NULL;
   long n = 0;
-  if (!from) return fputs("<p class=\"bad\">There is no picture: see the messages of the command.</p>\n", to), 0;
+  if (!from)
+    return fputs("<p class=\"bad\">There is no picture: see the messages of the command.</p>\n", to), 0;
   if (fseek(from, 0, SEEK_END) == 0 && (n = ftell(from)) > 0 && fseek(from, 0, SEEK_SET) == 0 &&
       (bytes = malloc((size_t)n)) != NULL && fread(bytes, 1, (size_t)n, from) == (size_t)n) {
     fputs("<img alt=\"", to);
@@ -209,7 +218,8 @@ static void write_figure(FILE *to, const app_shown *s)
     fputs("</p>\n", to);
   }
   write_commands(to, f);
-  fprintf(to, "<p>%ld steps, %.2g s of CPU time; data: %s.csv</p></section>\n", s->result->steps, s->seconds, f->name);
+  fprintf(to, "<p>%ld steps, %.2g s of CPU time; data: %s.csv</p></section>\n", s->result->steps, s->seconds,
+          f->name);
 }
 
 /* ---- The page ---- */
@@ -218,7 +228,8 @@ static void write_schemes(FILE *to)
 {
   const pp_scheme *s;
   const pp_erratum *e;
-  fputs("<h2 id=\"options\">From a paper to options</h2>\n<table><tr><th>paper</th><th>scheme</th><th>options of galpha run and "
+  fputs("<h2 id=\"options\">From a paper to "
+        "options</h2>\n<table><tr><th>paper</th><th>scheme</th><th>options of galpha run and "
         "converge</th><th></th></tr>\n",
         to);
   for (int i = 0; (s = pp_scheme_at(i)) != NULL; i++) {
@@ -251,13 +262,18 @@ static void write_page(FILE *to, int n, const app_shown *shown)
   const pp_paper *paper = NULL;
   for (int i = 0; i < n; i++) checks += shown[i].result->n_checks, failed += shown[i].result->n_failed;
   fputs(head, to);
-  fputs("<h1>The figures of the papers</h1>\n<p>Every figure and experiment of the five papers on the generalized-α family that "
-        "galpha is built on, run anew. Machines come from model files; abstract test problems from their equations. A slope "
+  fputs("<h1>The figures of the papers</h1>\n<p>Every figure and experiment of the five papers on the "
+        "generalized-α family that "
+        "galpha is built on, run anew. Machines come from model files; abstract test problems from their "
+        "equations. A slope "
         "that is not what the paper claims fails the verification.</p>\n",
         to);
-  fprintf(to, "<p>%d slopes and numbers were checked, <span class=\"%s\">%d are not as expected</span>.</p>\n<nav>", checks,
-          failed ? "bad" : "ok", failed);
-  for (int i = 0; i < n; i++) fprintf(to, "<a href=\"#%s\">%s</a> ", shown[i].result->figure->name, shown[i].result->figure->name);
+  fprintf(
+      to,
+      "<p>%d slopes and numbers were checked, <span class=\"%s\">%d are not as expected</span>.</p>\n<nav>",
+      checks, failed ? "bad" : "ok", failed);
+  for (int i = 0; i < n; i++)
+    fprintf(to, "<a href=\"#%s\">%s</a> ", shown[i].result->figure->name, shown[i].result->figure->name);
   fputs("<a href=\"#options\">options</a> <a href=\"#errata\">errata</a></nav>\n", to);
   for (int i = 0; i < n; i++) {
     if (paper_of(shown[i].result->figure) != paper) {

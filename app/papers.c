@@ -9,6 +9,14 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* Set by the build. */
+#ifndef GALPHA_MODELS_SOURCE
+#define GALPHA_MODELS_SOURCE "examples/models"
+#endif
+#ifndef GALPHA_MODELS_INSTALLED
+#define GALPHA_MODELS_INSTALLED "/usr/local/share/galpha/models"
+#endif
+
 enum { MOST_FIGURES = 128 };
 
 typedef struct gallery {
@@ -79,11 +87,16 @@ static int find_models(gallery *g)
 {
   static const char *const places[] = {GALPHA_MODELS_SOURCE, GALPHA_MODELS_INSTALLED};
   g->models = app_text(g->a, "models");
-  if (g->models) return exists(g->models) ? APP_DONE : app_misused(g->a, "--models: there is no folder \"%s\"", g->models);
+  if (g->models)
+    return exists(g->models) ? APP_DONE : app_misused(g->a, "--models: there is no folder \"%s\"", g->models);
   for (size_t i = 0; i < sizeof places / sizeof *places && !g->models; i++)
     if (exists(places[i])) g->models = places[i];
-  return g->models ? APP_DONE : app_misused(g->a, "the models of the papers are neither in %s nor in %s; give their folder with --models",
-                                            places[0], places[1]);
+  return g->models
+             ? APP_DONE
+             : app_misused(
+                   g->a,
+                   "the models of the papers are neither in %s nor in %s; give their folder with --models",
+                   places[0], places[1]);
 }
 
 static int make_folder(const gallery *g)
@@ -144,7 +157,8 @@ static int make_figure(gallery *g, int i)
 static int make_all(gallery *g)
 {
   int code = APP_DONE, checks = 0, failed = 0;
-  if (!(g->library = pp_library_create(g->models)) || !(g->results = calloc((size_t)g->n + 1, sizeof *g->results)))
+  if (!(g->library = pp_library_create(g->models)) ||
+      !(g->results = calloc((size_t)g->n + 1, sizeof *g->results)))
     return fputs("galpha papers: out of memory\n", stderr), APP_FAILED;
   for (int i = 0; i < g->n && !code; i++) {
     code = make_figure(g, i);
@@ -164,7 +178,8 @@ static int make_all(gallery *g)
 
 int app_papers(const app_arguments *a)
 {
-  gallery g = {.a = a, .folder = app_text(a, "out"), .brief = app_has(a, "short"), .draws = !app_has(a, "check")};
+  gallery g = {
+      .a = a, .folder = app_text(a, "out"), .brief = app_has(a, "short"), .draws = !app_has(a, "check")};
   if (app_has(a, "list")) return list_figures(), APP_DONE;
   if (!g.folder) g.folder = "papers_figures";
   int code = choose(&g);

@@ -43,8 +43,8 @@ static int take_expression(app_prescribed *p, const app_arguments *a, const char
   if (!equals || equals == text || !equals[1 + strspn(equals + 1, " ")])
     return app_misused(a, "--prescribe: \"%s\" is not of the form NAME=FUNCTION, such as arm.angle=sin(2*t)",
                        text);
-  return add(p, a, app_trimmed(text, (size_t)(equals - text)), app_trimmed(equals + 1, strlen(equals + 1)), -HUGE_VAL,
-             HUGE_VAL);
+  return add(p, a, app_trimmed(text, (size_t)(equals - text)), app_trimmed(equals + 1, strlen(equals + 1)),
+             -HUGE_VAL, HUGE_VAL);
 }
 
 /* ---- Columns ---- */

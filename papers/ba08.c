@@ -1,5 +1,6 @@
-/* 003: O. Brüls, M. Arnold, The generalized-α scheme as a linear multistep integrator: toward a general mechatronic
- * simulator (2008). Its scheme: index 3 with states x and outputs y, a₀ = v̇₀, w₀ = ẋ₀, γ and θ by (29). */
+/* 003: O. Brüls, M. Arnold, The generalized-α scheme as a linear multistep integrator: toward a general
+ * mechatronic simulator (2008). Its scheme: index 3 with states x and outputs y, a₀ = v̇₀, w₀ = ẋ₀, γ and θ by
+ * (29). */
 #include "tables.h"
 
 #define SPRING(label_, ...)                                                                                  \
@@ -7,19 +8,28 @@
     .label = label_, .problem = "spring_mass", .model = "spring_mass.yaml", __VA_ARGS__                      \
   }
 #define SCHEME "method=index3 rho=0.8" PP_PLAIN_START
-#define Q {"q", "m", PP_Q, 0, 1, "mass"}
-#define X {"x", "N", PP_X, 0, 1, "integrator"}
+#define Q                                                                                                    \
+  {                                                                                                          \
+    "q", "m", PP_Q, 0, 1, "mass"                                                                             \
+  }
+#define X                                                                                                    \
+  {                                                                                                          \
+    "x", "N", PP_X, 0, 1, "integrator"                                                                       \
+  }
 #define CAR(label_, model_)                                                                                  \
   {                                                                                                          \
-    .label = label_, .model = model_, .settings = "method=index3 rho=0.9" PP_PLAIN_START, .simulated = 1 \
+    .label = label_, .model = model_, .settings = "method=index3 rho=0.9" PP_PLAIN_START, .simulated = 1     \
   }
 #define SEMI_ACTIVE CAR("semi-active", "car_semi_active.yaml")
 #define PASSIVE CAR("passive", "car.yaml")
 #define CAR_STEP .t_end = 6, .h = 2e-3
 #define CAR_REMARK                                                                                           \
-  "Cannot be reproduced exactly: the car's data, the C functions of its dampers and the controller's gains were "  \
-  "never published. This is a car of our own with the same structure, in 2 ms instead of 10 ms: with 10 ms the run " \
-  "warns that the edges of the steering fall within steps. The paper uses the parameters of the mechanical part for "  \
+  "Cannot be reproduced exactly: the car's data, the C functions of its dampers and the controller's gains " \
+  "were "                                                                                                    \
+  "never published. This is a car of our own with the same structure, in 2 ms instead of 10 ms: with 10 ms " \
+  "the run "                                                                                                 \
+  "warns that the edges of the steering fall within steps. The paper uses the parameters of the mechanical " \
+  "part for "                                                                                                \
   "the states too; here states have those of Jansen et al."
 #define DEGREES 57.29577951308232
 
@@ -38,11 +48,13 @@ static const pp_figure figures[] = {
      .brief = 1},
     {.name = "003-fig4",
      .title = "Controlled spring-mass system: force of the actuator, h = 0.1 s",
-     .caption = "The actuator is saturated at 1 N during the first ten seconds; the force that the controller asks for is "
+     .caption = "The actuator is saturated at 1 N during the first ten seconds; the force that the "
+                "controller asks for is "
                 "not.",
      .kind = PP_MOTION,
      .series = {SPRING("h = 0.1 s", .settings = SCHEME)},
-     .quantities = {{"actuator g^a", "N", PP_Y, 1, 1, "limit"}, {"desired g^d", "N", PP_X, 0, 1, "integrator"}},
+     .quantities = {{"actuator g^a", "N", PP_Y, 1, 1, "limit"},
+                    {"desired g^d", "N", PP_X, 0, 1, "integrator"}},
      .t_end = 20,
      .h = 0.1,
      .with_reference = 1,
@@ -74,7 +86,8 @@ static const pp_figure figures[] = {
      .brief = 1},
     {.name = "003-fig12",
      .title = "Lane change: path of the car",
-     .caption = "The driver steers by a given function of time and corrects nothing, so that the car drifts to a side.",
+     .caption = "The driver steers by a given function of time and corrects nothing, so that the car drifts "
+                "to a side.",
      .remark = CAR_REMARK,
      .kind = PP_PHASE,
      .series = {PASSIVE, SEMI_ACTIVE},
@@ -107,7 +120,8 @@ static const pp_figure figures[] = {
      .facts = {{"largest current at the front left [A]", PP_LARGEST, 0, 0, 0, .low = 1.3, .high = 1.61}}},
     {.name = "003-fig15",
      .title = "Lane change: pressures in the damper at the rear right",
-     .caption = "The pressure of the compression chamber is near that of the reservoir while the damper extends, and close "
+     .caption = "The pressure of the compression chamber is near that of the reservoir while the damper "
+                "extends, and close "
                 "to that of the rebound chamber while it is compressed.",
      .remark = CAR_REMARK,
      .kind = PP_MOTION,
@@ -120,5 +134,6 @@ static const pp_figure figures[] = {
      .facts = {{"largest rebound pressure [Pa]", PP_LARGEST, 0, 0, 1, .low = 2e5, .high = 2e6}}},
 };
 
-const pp_paper pp_ba08 = {"003", "O. Brüls, M. Arnold: The generalized-α scheme as a linear multistep integrator (2008)",
-                          figures, PP_COUNT(figures)};
+const pp_paper pp_ba08 = {
+    "003", "O. Brüls, M. Arnold: The generalized-α scheme as a linear multistep integrator (2008)", figures,
+    PP_COUNT(figures)};

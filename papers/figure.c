@@ -62,7 +62,8 @@ double pp_series_step(const pp_figure *f, const pp_series *s)
 static double spacing_of(const pp_figure *f, const pp_series *s)
 {
   const double finest = pp_series_step(f, s) / pow(2.0, f->kind == PP_ORDERS ? f->levels - 1 : 0);
-  if (f->kind == PP_ORDERS && !f->maximum) return f->t_end / fmax(nearbyint(f->t_end / pp_series_step(f, s)), 1.0);
+  if (f->kind == PP_ORDERS && !f->maximum)
+    return f->t_end / fmax(nearbyint(f->t_end / pp_series_step(f, s)), 1.0);
   if (!(s->split > 0.0)) return finest;
   int parts = 2; /* both steps are multiples of 2h over the denominator of split */
   while (parts < 10 && fabs(s->split * parts - nearbyint(s->split * parts)) > 1e-9) parts++;
@@ -77,7 +78,8 @@ static int covers(const vf_reference *ref, double spacing, double end)
 }
 
 /* NULL, with a reason in text: there is none. */
-static vf_reference *reference_for(pp_library *l, const pp_figure *f, const pp_series *s, char *text, size_t size)
+static vf_reference *reference_for(pp_library *l, const pp_figure *f, const pp_series *s, char *text,
+                                   size_t size)
 {
   const double spacing = spacing_of(f, s);
   for (int i = 0; i < l->n; i++)
@@ -105,7 +107,8 @@ static ga_point exact_point(const pp_run *r, vf_reference *ref, pp_block block)
 {
   const double t = ga_stepper_state(r->st)->t, dt = vf_reference_spacing(ref);
   const long i = lround(t / dt);
-  if (block == PP_A) return vf_reference_between(ref, t + (r->scheme.alpha_m - r->scheme.alpha_f) * r->last_h);
+  if (block == PP_A)
+    return vf_reference_between(ref, t + (r->scheme.alpha_m - r->scheme.alpha_f) * r->last_h);
   if (fabs(t - (double)i * dt) > 1e-6 * dt || i > vf_reference_length(ref)) return (ga_point){.q = NULL};
   return vf_reference_at(ref, i);
 }
@@ -146,7 +149,8 @@ static int run_level(pp_run *r, pp_library *l, vf_reference *ref, double h, doub
   const double until = r->s->until > 0.0 && r->f->maximum ? r->s->until : r->f->t_end;
   const long n = lround(until / h);
   int bad = pp_run_open(r, l->models, h);
-  for (long k = 0; k < n && !bad; k++) bad = pp_run_step(r, h, k) || measure_errors(r, ref, k == n - 1, error);
+  for (long k = 0; k < n && !bad; k++)
+    bad = pp_run_step(r, h, k) || measure_errors(r, ref, k == n - 1, error);
   return bad;
 }
 
@@ -159,8 +163,7 @@ static int make_curves(pp_result *out, int series, int n)
     c->x = calloc((size_t)n + 1, sizeof *c->x);
     c->y = calloc((size_t)n + 1, sizeof *c->y);
     c->exact = calloc((size_t)n + 1, sizeof *c->exact);
-    if (!c->x || !c->y || !c->exact)
-      return snprintf(out->failure, sizeof out->failure, "out of memory"), 1;
+    if (!c->x || !c->y || !c->exact) return snprintf(out->failure, sizeof out->failure, "out of memory"), 1;
   }
   return 0;
 }

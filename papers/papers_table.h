@@ -1,6 +1,6 @@
-/* The figures and experiments of the five papers: each is one row of a table (ab07.c, jn_nh.c, acb15.c, ba08.c,
- * jn08.c, and beyond.c for what they leave open). One engine runs them: `galpha papers` draws the results,
- * tests/verify asserts them. */
+/* The figures and experiments of the five papers: each is one row of a table (ab07.c, jn_nh.c, acb15.c,
+ * ba08.c, jn08.c, and beyond.c for what they leave open). One engine runs them: `galpha papers` draws the
+ * results, tests/verify asserts them. */
 #ifndef GALPHA_PAPERS_TABLE_H
 #define GALPHA_PAPERS_TABLE_H
 
@@ -8,12 +8,12 @@
 #include "reference.h"
 
 enum {
-  PP_SERIES = 7,     /* most runs of a figure, */
+  PP_SERIES = 7,      /* most runs of a figure, */
   PP_QUANTITIES = 10, /* quantities, */
-  PP_LEVELS = 12,    /* step sizes, */
-  PP_FACTS = 8,      /* facts, */
-  PP_PANELS = 4,     /* panels, */
-  PP_TEXT = 256      /* and bytes of a message */
+  PP_LEVELS = 12,     /* step sizes, */
+  PP_FACTS = 8,       /* facts, */
+  PP_PANELS = 4,      /* panels, */
+  PP_TEXT = 256       /* and bytes of a message */
 };
 
 /* What is measured: components of the state of a problem, or what a model's signals correspond to in its
@@ -51,10 +51,10 @@ typedef struct pp_series {
   double split;         /* 0: constant steps; else alternately split·2h and (1−split)·2h */
   double project_at;    /* [s] 0: never; else the velocity is projected once, at this time */
   ga_projection projection;
-  double from, until;            /* [s] errors count in this interval; until 0: to the end */
-  int simulated;                 /* 1: by a simulator, with breaks and checks within steps */
-  double slope[PP_QUANTITIES];   /* expected; 0: not checked */
-  const char *claim;             /* where the paper expects another slope, or says nothing: why; NULL: as it says */
+  double from, until;          /* [s] errors count in this interval; until 0: to the end */
+  int simulated;               /* 1: by a simulator, with breaks and checks within steps */
+  double slope[PP_QUANTITIES]; /* expected; 0: not checked */
+  const char *claim; /* where the paper expects another slope, or says nothing: why; NULL: as it says */
 } pp_series;
 
 typedef enum pp_kind {
@@ -101,17 +101,17 @@ typedef struct pp_figure {
   pp_kind kind;
   pp_series series[PP_SERIES];
   pp_quantity quantities[PP_QUANTITIES];
-  double t_end, h; /* [s] */
-  double from;     /* [s] first time drawn */
-  int levels;      /* PP_ORDERS: number of step sizes, each half the one before */
-  int fit;         /* level whose slope to the one before is checked; 0: the last */
-  double band;     /* how far a slope may be off; 0: 0.15 */
-  int maximum;     /* 1: largest errors over the run; 0: at its end */
-  int relative;    /* 1: errors divided by the 2-norm of the reference */
+  double t_end, h;    /* [s] */
+  double from;        /* [s] first time drawn */
+  int levels;         /* PP_ORDERS: number of step sizes, each half the one before */
+  int fit;            /* level whose slope to the one before is checked; 0: the last */
+  double band;        /* how far a slope may be off; 0: 0.15 */
+  int maximum;        /* 1: largest errors over the run; 0: at its end */
+  int relative;       /* 1: errors divided by the 2-norm of the reference */
   int with_reference; /* PP_MOTION: 1: the reference is drawn too */
   pp_panel panels[PP_PANELS];
-  const char *lines, *dashed; /* PP_SNAPSHOTS: names of points, lines separated by ';' */
-  const pp_fixed *fixed;      /* points that do not move, up to a row without a name; NULL: none */
+  const char *lines, *dashed;  /* PP_SNAPSHOTS: names of points, lines separated by ';' */
+  const pp_fixed *fixed;       /* points that do not move, up to a row without a name; NULL: none */
   double times[PP_PANELS * 2]; /* [s] of snapshots */
   pp_fact facts[PP_FACTS];
   int brief; /* 1: part of the short selection */
@@ -144,9 +144,9 @@ const pp_erratum *pp_erratum_at(int i); /* NULL at the end */
 typedef struct pp_curve { /* of a quantity of a run: errors over steps, or values over time */
   int n;
   double *x, *y;
-  double *exact;                /* the reference at the same times; NULL: none */
-  double slope;                 /* PP_ORDERS: the observed one; NaN: not known */
-  double slopes[PP_LEVELS];     /* between neighbours; [0] NaN */
+  double *exact;            /* the reference at the same times; NULL: none */
+  double slope;             /* PP_ORDERS: the observed one; NaN: not known */
+  double slopes[PP_LEVELS]; /* between neighbours; [0] NaN */
 } pp_curve;
 
 typedef struct pp_result {
@@ -168,7 +168,8 @@ void pp_library_destroy(pp_library **library);
 typedef void (*pp_progress_fn)(void *user, double done);
 
 /* Runs a figure and checks its slopes and facts. The result has to be freed also after failures. */
-void pp_figure_run(const pp_figure *f, pp_library *library, pp_progress_fn progress, void *user, pp_result *r);
+void pp_figure_run(const pp_figure *f, pp_library *library, pp_progress_fn progress, void *user,
+                   pp_result *r);
 void pp_result_free(pp_result *r);
 /* 1: the slope or fact is as expected; also where nothing is expected. */
 int pp_slope_good(const pp_figure *f, int series, int quantity, double observed);

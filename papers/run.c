@@ -85,7 +85,8 @@ static int create_stepper(pp_run *r, double h)
   r->settings.newton_tolerance = 1e-13;
   r->settings.newton_iterations = 30;
   r->settings.t_end = r->f->t_end;
-  if (pp_settings_read(r->s->settings, &r->settings, text, sizeof text)) return complain(r, text, r->s->settings);
+  if (pp_settings_read(r->s->settings, &r->settings, text, sizeof text))
+    return complain(r, text, r->s->settings);
   r->settings.step = h;
   r->settings.accuracy = 0.0;
   r->settings.accuracy_by_default = 0;
@@ -102,7 +103,8 @@ static int create_stepper(pp_run *r, double h)
 static int start(pp_run *r, double h)
 {
   ga_start_opts o = ga_run_start_opts(&r->settings);
-  const size_t nq = (size_t)ga_group_nq(ga_system_group(r->sys)), nv = (size_t)ga_system_size(r->sys, GA_BLOCK_V);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(r->sys)),
+               nv = (size_t)ga_system_size(r->sys, GA_BLOCK_V);
   const size_t nx = (size_t)ga_system_size(r->sys, GA_BLOCK_X);
   const ex_problem *p = r->problem;
   double *q = calloc(nq + nv + nx + 1, sizeof *q);

@@ -29,7 +29,8 @@ static int take(const char *name, const char *value, ga_run_settings *o, char *t
   void *place = (char *)o + at.offset;
   if (at.type == GA_SETTING_FLAG) {
     *(int *)place = strcmp(value, "true") == 0;
-    return *(int *)place || strcmp(value, "false") == 0 ? 0 : fail(text, size, "neither true nor false", name);
+    return *(int *)place || strcmp(value, "false") == 0 ? 0
+                                                        : fail(text, size, "neither true nor false", name);
   }
   if (at.type != GA_SETTING_CHOICE) return take_number(&at, value, place, text, size);
   for (int i = 0; i < at.n_choices; i++)

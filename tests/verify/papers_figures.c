@@ -13,8 +13,8 @@ static void check_slopes(const vf_sink *s, const pp_result *r)
       const double expected = f->series[i].slope[q], seen = r->curve[i][q].slope;
       char text[PP_TEXT];
       if (expected == 0) continue;
-      snprintf(text, sizeof text, "%s, %s: slope %.2f, expected %g", f->series[i].label, f->quantities[q].label, seen,
-               expected);
+      snprintf(text, sizeof text, "%s, %s: slope %.2f, expected %g", f->series[i].label,
+               f->quantities[q].label, seen, expected);
       const int good = s->check(s->user, pp_slope_good(f, i, q, seen), f->name, f->title, text);
       printf("  %-20s %-28s %-4s %9.3e  %5.2f  %s\n", f->name, f->series[i].label, f->quantities[q].label,
              r->curve[i][q].y[r->curve[i][q].n - 1], seen, good ? "ok" : "FAIL");
