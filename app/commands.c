@@ -89,7 +89,11 @@ static const char kinematics_more[] = "For machines whose motion drives prescrib
                                       "dead\n"
                                       "centre, where two motions branch off, and where a loop cannot close.";
 
-static const app_option check_options[] = {OPTIONS_MODEL, OPTION_VERBOSE, OPTION_END};
+static const app_option check_options[] = {
+    OPTIONS_MODEL,
+    OPTION_VERBOSE,
+    {"view", 0, NULL, 0, "also writes a page that draws it, as galpha view does"},
+    OPTION_END};
 
 static const app_option write_options[] = {
     {"out", 'o', "FILE", 0, "file to write (default: the standard output)"}, OPTIONS_MODEL, OPTION_END};
@@ -182,25 +186,43 @@ static const char reduce_more[] = "Mass, stiffness and stiffening matrices of a 
 static const app_option plot_options[] = {
     {"out", 'o', "FILE", 0, "picture, .svg, .png or .pdf"},
     {"xy", 0, "A B", 1, "signal B over signal A instead of over time"},
+    {"panel", 0, "SIGNALS", 1, "a panel of these, separated by commas, instead of one for each unit"},
+    {"difference", 0, NULL, 0, "further files minus the first one"},
     {"band", 0, NULL, 0, "error bars as a band around each signal over time"},
     {"from", 0, "T", 0, "first time shown [s]"},
     {"to", 0, "T", 0, "last time shown [s]"},
-    {"title", 0, "TEXT", 0, "title (default: that of the model)"},
+    {"log", 0, "x|y|xy", 0, "logarithmic axes"},
+    {"title", 0, "TEXT", 0, "title (default: that of the model); '' for none"},
+    {"xlabel", 0, "TEXT", 0, "label below the axes"},
+    {"ylabel", 0, "TEXT", 1, "label beside the axes, of the first panel, the second, ..."},
+    {"label", 0, "NAME=TEXT", 1, "other words for a signal, an expression or a file"},
+    {"legend", 0, "NAME", 0, "each panel has one (each), one for all (shared), none"},
+    {"size", 0, "WxH", 0, "size, 84mm x 60mm, or the width alone; without a unit pixels (default 900)"},
+    {"font", 0, "NAME,SIZE", 0, "font, and its size in points (default sans,10.5; 9 if the size has a unit)"},
+    {"no-events", 0, NULL, 0, "do not mark events"},
+    {"time-column", 0, "NAME", 0, "column of a .csv with the time (default time or t)"},
+    {"column", 0, "SIGNAL=NAME", 1, "column of a .csv that has the values of a signal"},
     OPTION_END};
 
 static const char plot_more[] =
-    "OUT are one or more result files; SIGNAL are names of signals, in which * matches any text: 'arm.*'. "
-    "Signals with\n"
-    "the same unit share a panel. galpha info OUT lists the signals. Needs gnuplot.";
+    "FILE are one or more results, or tables of measured values (.csv, a line of names first: time [s], "
+    "angle [deg]).\n"
+    "SIGNAL are names of signals, in which * matches any text: 'arm.*'; or expressions of signals and the "
+    "time t, in SI\n"
+    "units: \"motor.torque*shaft.angle_rate\". Units of expressions are derived and checked. Signals with "
+    "the same unit\n"
+    "share a panel. galpha info FILE --signals lists the signals. Needs gnuplot.";
 
 static const app_option view_options[] = {
     {"out", 'o', "FILE", 0, "page, .html (default: the file's name with .html, in the current folder)"},
+    {"live", 0, NULL, 0, "while a run goes on: writes the page anew every two seconds; it reloads itself"},
     OPTIONS_MODEL,
     OPTION_END};
 
 static const char view_more[] =
-    "FILE is a result, or a model, which is drawn as it starts. The page needs nothing else: no server, no "
-    "network.\n"
+    "FILE is a result, a file of galpha modes, or a model, which is drawn as it starts. Further results are "
+    "drawn over\n"
+    "the first one. The page needs nothing else: no server, no network.\n"
     "SIGNAL are names of signals to be plotted first, in which * matches any text: 'arm.*'. Long runs are "
     "thinned out.";
 
@@ -258,7 +280,7 @@ static const app_command commands[] = {
      modes_options, modes_more},
     {"reduce", app_reduce, "MODEL", 1, 1, "writes a beam as a file that modal bodies are read from",
      reduce_options, reduce_more},
-    {"plot", app_plot, "OUT... SIGNAL...", 1, -1, "draws signals", plot_options, plot_more},
+    {"plot", app_plot, "FILE... SIGNAL...", 1, -1, "draws signals and expressions of them", plot_options, plot_more},
     {"view", app_view, "FILE SIGNAL...", 1, -1, "writes a page that shows the machine moving, with plots",
      view_options, view_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",

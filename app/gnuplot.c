@@ -2,6 +2,8 @@
 #include "gnuplot.h"
 #include "terminal.h"
 
+#include "galpha/galpha.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -13,10 +15,9 @@ extern char **environ;
 
 static const struct terminal {
   const char *ending, *name, *more;
-  double scale; /* its unit of size in pixels of an .svg */
-} terminals[] = {{".svg", "svg", "font 'sans,14' background rgb 'white'", 1.0},
-                 {".png", "pngcairo", "font 'sans,18'", 1.5},
-                 {".pdf", "pdfcairo", "font 'sans,10' fontscale 0.85 linewidth 0.8", 1.0 / 100.0}};
+} terminals[] = {{".svg", "svg", "background rgb 'white'"},
+                 {".png", "pngcairo", "background rgb 'white'"},
+                 {".pdf", "pdfcairo", "background rgb 'white'"}};
 
 static const struct terminal *terminal_of(const char *file)
 {
@@ -69,7 +70,116 @@ static void write_colours(FILE *to)
   fprintf(to, "set linetype cycle %d\n", n);
 }
 
-int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, int width, int height)
+/* ---- Size and letters ---- */
+
+#define DPI 96.0            /* of an .svg */
+#define POINT (DPI / 72.0)  /* in its pixels */
+#define LETTERS 14.0        /* usual height */
+#define PRINTED (9 * POINT) /* the same where the size is given in mm or the like */
+
+app_look app_look_defaults(void)
+{
+  return (app_look){.width = 900.0, .letters = LETTERS, .font = "sans", .dpi = 1.5 * DPI};
+}
+
+/* One length: "84mm", "3.3 in"; without a unit pixels. */
+static int read_length(const app_arguments *a, ga_context *ctx, const char *text, double *pixels,
+                       int *printed)
+{
+  char *end;
+  const double plain = strtod(text, &end);
+  while (*end == ' ') end++;
+  if (end > text && (!*end || strcmp(end, "px") == 0)) return *pixels = plain, APP_DONE;
+  double metres = 0.0;
+  if (ga_quantity_parse(ctx, text, "m", &metres, NULL, NULL))
+    return app_misused(a, "--size: %s", ga_context_error(ctx)->text);
+  *pixels = metres / 0.0254 * DPI;
+  *printed = 1;
+  return APP_DONE;
+}
+
+/* "WIDTH x HEIGHT" or "WIDTH"; a unit after the height alone is that of both. */
+static int read_size(const app_arguments *a, ga_context *ctx, const char *text, app_look *look)
+{
+  char first[64], second[64] = "";
+  const char *cross = strpbrk(text, "xX\303"); /* the first byte of a multiplication sign */
+  while (cross && (*cross == 'x' || *cross == 'X') && cross > text && cross[-1] == 'p') /* "px" */
+    cross = strpbrk(cross + 1, "xX\303");
+  const char *after = !cross ? "" : *cross == '\303' && cross[1] ? cross + 2 : cross + 1;
+  const size_t length = cross ? (size_t)(cross - text) : strlen(text);
+  if (length >= sizeof first - 16 || strlen(after) >= sizeof second)
+    return app_misused(a, "--size: \"%.40s\" is not a size such as 84mm x 60mm", text);
+  memcpy(first, text, length);
+  first[length] = '\0';
+  snprintf(second, sizeof second, "%s", after);
+  char *end;
+  strtod(first, &end);
+  char *unit = second + strspn(second, "0123456789.+-eE ");
+  if (cross && !end[strspn(end, " ")] && *unit) snprintf(end, 16, "%.15s", unit);
+  int printed = 0, code = read_length(a, ctx, first, &look->width, &printed);
+  if (!code && cross) code = read_length(a, ctx, second, &look->height, &printed);
+  const double least = 100.0, most = 20000.0;
+  if (!code && (!(look->width >= least && look->width <= most) ||
+                (cross && !(look->height >= least && look->height <= most))))
+    return app_misused(a, "--size: %s is not between %g and %g pixels (%.0f mm and %.1f m)", text, least,
+                       most, least / DPI * 25.4, most / DPI * 0.0254);
+  if (!code && printed) look->letters = PRINTED, look->dpi = 300.0;
+  return code;
+}
+
+/* "Helvetica,8", "Helvetica" or "8", in points. */
+static int read_font(const app_arguments *a, const char *text, app_look *look)
+{
+  const char *comma = strrchr(text, ','), *number = comma ? comma + 1 : text;
+  char *end;
+  const double points = strtod(number, &end);
+  while (*end == ' ') end++;
+  if (strncmp(end, "pt", 2) == 0) end += 2;
+  const int has_number = end > number && !*end;
+  const size_t length = comma ? (size_t)(comma - text) : has_number ? 0 : strlen(text);
+  if ((comma && !has_number) || length >= sizeof look->font || strpbrk(text, "'\"\\{}"))
+    return app_misused(a, "--font: \"%.60s\" is not a font such as Helvetica,8 with its size in points",
+                       text);
+  if (length > 0) snprintf(look->font, sizeof look->font, "%.*s", (int)length, text);
+  if (!has_number) return APP_DONE;
+  if (!(points >= 3.0 && points <= 100.0))
+    return app_misused(a, "--font: %g points are not between 3 and 100", points);
+  look->letters = points * POINT;
+  return APP_DONE;
+}
+
+int app_look_read(const app_arguments *a, app_look *look)
+{
+  ga_context *ctx = NULL;
+  const char *size = app_text(a, "size"), *font = app_text(a, "font");
+  if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = size ? read_size(a, ctx, size, look) : APP_DONE;
+  if (!code && font) code = read_font(a, font, look);
+  ga_context_destroy(&ctx);
+  return code;
+}
+
+/* ---- Scripts ---- */
+
+/* Size and letters in the units of the terminal. */
+static void write_terminal(FILE *to, const struct terminal *t, const app_look *look)
+{
+  const double scale = look->letters / LETTERS;
+  fprintf(to, "set terminal %s %s size ", t->name, t->more);
+  if (strcmp(t->name, "pdfcairo") == 0)
+    fprintf(to, "%.4f,%.4f font '%s,%.2f' fontscale 1 linewidth %.3f pointscale %.3f\n", look->width / DPI,
+            look->height / DPI, look->font, look->letters / POINT, scale, scale);
+  else if (strcmp(t->name, "pngcairo") == 0)
+    fprintf(to, "%.0f,%.0f font '%s,%.2f' linewidth %.3f pointscale %.3f\n", look->width * look->dpi / DPI,
+            look->height * look->dpi / DPI, look->font, look->letters / POINT * look->dpi / DPI,
+            look->dpi / DPI * scale, look->dpi / DPI * scale);
+  else
+    fprintf(to, "%.0f,%.0f font '%s,%.2f' linewidth %.3f\n", look->width, look->height, look->font,
+            look->letters, scale);
+  fputs("set encoding utf8\nset minussign\n", to);
+}
+
+int app_gnuplot_open_look(app_gnuplot *g, const app_arguments *a, const char *file, const app_look *look)
 {
   const struct terminal *t = terminal_of(file);
   *g = (app_gnuplot){.file = file};
@@ -80,10 +190,17 @@ int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, i
     return fprintf(stderr, "galpha %s: no picture: a temporary file cannot be created: %s\n",
                    a->command->name, strerror(errno)),
            APP_FAILED;
-  fprintf(g->to, "set terminal %s size %.4g,%.4g %s\n", t->name, t->scale * width, t->scale * height,
-          t->more);
+  write_terminal(g->to, t, look);
   write_colours(g->to);
   return APP_DONE;
+}
+
+int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, int width, int height)
+{
+  app_look look = app_look_defaults();
+  look.width = width;
+  look.height = height;
+  return app_gnuplot_open_look(g, a, file, &look);
 }
 
 /* ---- Running ---- */

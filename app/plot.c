@@ -1,622 +1,697 @@
-/* galpha plot: signals over time, or over each other, drawn by gnuplot; a panel for each unit. */
+/* galpha plot: signals and expressions of signals over time, or over each other; a panel for each unit, or
+ * panels by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include "gnuplot.h"
-#include "results.h"
+#include "figure.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_CURVES = 64, BUCKETS = 1500, MOST_POINTS = 20000, TITLE_LENGTH = 512 };
-
-/* Sizes in pixels of an .svg. */
-enum {
-  WIDTH = 900,
-  LEFT = 125, /* left of the axes: numbers and label */
-  NAME = 20,  /* middle of the label, the same in all panels */
-  RIGHT = 30,
-  DIGIT = 12, /* width of a digit; long numbers make the left side wider */
-  USUAL_DIGITS = 6,
-  MOST_DIGITS = 10,
-  OVER_TIME = 185, /* height of the axes */
-  OVER_EACH_OTHER = 420,
-  LEGEND_LINE = 21,
-  ABOVE = 14, /* a legend */
-  TICKS = 28, /* numbers below the axes */
-  LABEL = 26, /* below them */
-  TITLE = 30
-};
-
-typedef struct curve {
-  int file;   /* index of the result */
-  int x, y;   /* signals; x −1: the time */
-  int panel;  /* where it is drawn */
-  int colour; /* from 1, in its panel; also selects the dashes, which show where curves coincide */
-} curve;
-
-typedef struct panel {
-  const char *unit_x, *unit_y;
-  int n;                  /* curves */
-  int x, y, first;        /* signals and result of its first curve */
-  double low[2], high[2]; /* of all its points */
-  int columns, rows;      /* of its legend */
-  int digits;             /* of the numbers beside it */
-  int top, bottom;        /* of its axes, from the top of the picture */
-} panel;
-
-typedef struct picture {
+typedef struct plot {
   const app_arguments *a;
   ga_context *ctx;
-  int n_files, n_curves, n_panels;
-  const char **file; /* [n_files] */
-  ga_result **result;
-  curve curve[MOST_CURVES];
-  panel panel[MOST_CURVES];
-  double from, to;
-  int damaged;      /* 1: some records could not be read, and are not drawn */
-  int height, left; /* left: of all axes */
-} picture;
+  int n_sources;
+  app_source *source;
+  double range[2]; /* [s] times that are drawn */
+  int by_hand;     /* the panel that curves go to; −1: by unit */
+  int difference;
+  app_figure figure;
+} plot;
 
-/* ---- Choice of signals ---- */
+static int no_memory(void)
+{
+  return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+}
 
-/* 1: the operand is a result: the first one, and others with that ending or that exist as files. */
-static int is_result(const char *operand, int i)
+/* ---- Files ---- */
+
+/* 1: the operand is a file: the first one, and others with such an ending or that exist. */
+static int is_file(const char *operand, int i)
 {
   struct stat st;
   return i == 0 || app_ends_in(operand, ".h5") || app_ends_in(operand, ".hdf5") ||
-         (stat(operand, &st) == 0 && S_ISREG(st.st_mode));
+         app_ends_in(operand, ".csv") || (stat(operand, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-static int open_results(picture *p)
+/* --column SIGNAL=COLUMN: a column under the name of a signal. */
+static int rename_columns(const plot *p, app_table *t, const char *file)
+{
+  const char *const *given;
+  for (int i = 0; (given = app_values(p->a, "column", i)) != NULL; i++) {
+    const char *equals = strchr(given[0], '=');
+    int found = 0;
+    if (!equals || equals == given[0] || !equals[1])
+      return app_misused(p->a, "--column: \"%s\" is not of the form SIGNAL=COLUMN", given[0]);
+    for (int k = 0; k < t->n_columns; k++) {
+      const size_t length = (size_t)(equals - given[0]);
+      if (strcmp(t->name[k], equals + 1) != 0 || t->n_renamed == 64) continue;
+      char *name = calloc(length + 1, 1);
+      if (!name) return no_memory();
+      t->name[k] = t->renamed[t->n_renamed++] = memcpy(name, given[0], length);
+      found = 1;
+    }
+    if (!found) return app_misused(p->a, "--column: %s has no column \"%s\"", file, equals + 1);
+  }
+  return APP_DONE;
+}
+
+static int same_dimension(ga_context *ctx, const char *a, const char *b)
+{
+  ga_dimension one, other;
+  return !ga_unit_parse(ctx, a, NULL, &one, NULL) && !ga_unit_parse(ctx, b, NULL, &other, NULL) &&
+         memcmp(&one, &other, sizeof one) == 0;
+}
+
+/* Columns without a unit have that of the signal of the same name, or none; those with one are written as the
+ * signal's, J rather than N*m. */
+static void complete_unit(plot *p, const app_source *s, int i)
+{
+  static char none[] = "1";
+  char **unit = &s->table->unit[i];
+  const int given = **unit != '\0';
+  if (!given) *unit = none;
+  for (int f = 0; f < p->n_sources; f++) {
+    const app_source *other = &p->source[f];
+    const int signal = other->result ? ga_result_find(other->result, s->table->name[i]) : -1;
+    const char *its = signal >= 0 ? ga_result_signal_unit(other->result, signal) : "";
+    if (!*its || (given && !same_dimension(p->ctx, its, *unit))) continue;
+    *unit = (char *)(size_t)its; /* never written to */
+    if (!given)
+      printf("note: %s: column \"%s\" has no unit; taken to be in %s, as the signal\n", s->file,
+             s->table->name[i], its);
+    return;
+  }
+}
+
+static void complete_units(plot *p, const app_source *s)
+{
+  for (int i = 0; i < s->table->n_columns; i++)
+    if (i != s->table->time) complete_unit(p, s, i);
+}
+
+static int open_source(plot *p, const char *file)
+{
+  app_source *s = &p->source[p->n_sources++];
+  s->file = file;
+  if (!app_ends_in(file, ".csv")) {
+    const int code = app_result_open(p->a, p->ctx, file, &s->result);
+    if (!code) app_result_warn(s->result, file);
+    return code;
+  }
+  const int code = app_table_read(p->a, p->ctx, file, app_text(p->a, "time-column"), &s->table);
+  return code ? code : rename_columns(p, s->table, file);
+}
+
+static int open_sources(plot *p)
 {
   const app_arguments *a = p->a;
-  p->file = calloc((size_t)a->n_operands, sizeof *p->file);
-  p->result = calloc((size_t)a->n_operands, sizeof *p->result);
-  if (!p->file || !p->result) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  for (int i = 0; i < a->n_operands; i++) {
-    if (!is_result(a->operands[i], i)) continue;
-    const int code = app_result_open(a, p->ctx, a->operands[i], &p->result[p->n_files]);
-    if (code) return code;
-    app_result_warn(p->result[p->n_files], a->operands[i]);
-    p->file[p->n_files++] = a->operands[i];
-  }
-  return APP_DONE;
+  int code = APP_DONE;
+  p->source = calloc((size_t)a->n_operands, sizeof *p->source);
+  if (!p->source) return no_memory();
+  for (int i = 0; i < a->n_operands && !code; i++)
+    if (is_file(a->operands[i], i)) code = open_source(p, a->operands[i]);
+  for (int f = 0; f < p->n_sources && !code; f++)
+    if (p->source[f].table) complete_units(p, &p->source[f]);
+  if (!code && p->difference && p->n_sources < 2)
+    return app_misused(a, "--difference needs two results: galpha plot a.h5 b.h5 SIGNAL --difference");
+  return code;
 }
 
-static const char *unit_of(const picture *p, int file, int signal)
+/* ---- Labels ---- */
+
+/* The text of --label KEY=TEXT; NULL: none. The last = that ends a key which is known counts, since
+ * expressions may have one. */
+static const char *given_label(const plot *p, const char *key)
 {
-  return signal < 0 ? "s" : ga_result_signal_unit(p->result[file], signal);
+  const char *const *given;
+  const size_t length = strlen(key);
+  for (int i = 0; (given = app_values(p->a, "label", i)) != NULL; i++)
+    if (strncmp(given[0], key, length) == 0 && given[0][length] == '=') return given[0] + length + 1;
+  return NULL;
 }
 
-static const char *name_of(const picture *p, int file, int signal)
+/* "lambda" as λ; products with a dot. */
+static void pretty_name(char *text, size_t size, const char *name, int expression)
 {
-  return signal < 0 ? "time" : ga_result_signal_name(p->result[file], signal);
-}
-
-static int panel_for(picture *p, const curve *c)
-{
-  const char *x = unit_of(p, c->file, c->x), *y = unit_of(p, c->file, c->y);
-  for (int i = 0; i < p->n_panels; i++) {
-    const panel *there = &p->panel[i];
-    if (strcmp(there->unit_x, x) == 0 && strcmp(there->unit_y, y) == 0 && (there->x < 0) == (c->x < 0))
-      return i;
-  }
-  p->panel[p->n_panels] = (panel){.unit_x = x,
-                                  .unit_y = y,
-                                  .x = c->x,
-                                  .y = c->y,
-                                  .first = c->file,
-                                  .low = {HUGE_VAL, HUGE_VAL},
-                                  .high = {-HUGE_VAL, -HUGE_VAL}};
-  return p->n_panels++;
-}
-
-static int add_curve(picture *p, int file, int x, int y)
-{
-  if (p->n_curves == MOST_CURVES)
-    return app_misused(p->a, "more than %d curves; name fewer signals", MOST_CURVES);
-  curve *c = &p->curve[p->n_curves++];
-  *c = (curve){.file = file, .x = x, .y = y};
-  c->panel = panel_for(p, c);
-  c->colour = ++p->panel[c->panel].n;
-  return APP_DONE;
-}
-
-/* Compared results may be of different models: signals that one of them lacks are drawn from the others. */
-static void warn_missing(const picture *p, int file, const char *name)
-{
-  fprintf(stderr, "warning: %s has no signal \"%s\"\n", p->file[file], name);
-}
-
-/* Adds all signals of one result that match the pattern, except those of an earlier result; each from all
- * results that have it. */
-static int add_signals_of(picture *p, int first, const char *pattern)
-{
-  const ga_result *r = p->result[first];
-  for (int i = 0; i < ga_result_n_signals(r); i++) {
-    const char *name = ga_result_signal_name(r, i);
-    int known = !app_matches(pattern, name);
-    for (int f = 0; f < first && !known; f++) known = ga_result_find(p->result[f], name) >= 0;
-    if (known) continue;
-    for (int f = 0; f < p->n_files; f++) {
-      const int signal = ga_result_find(p->result[f], name);
-      const int code = signal < 0 ? APP_DONE : add_curve(p, f, -1, signal);
-      if (code) return code;
+  static const struct {
+    const char *word, *sign;
+  } words[] = {{"lambda", "λ"}, {"omega", "ω"}, {"alpha", "α"}, {"vdot", "v̇"}, {"xdot", "ẋ"},
+               {"qdot", "q̇"},   {"psi", "ψ"},   {"eta", "η"},   {"phi", "φ"},  {"rho", "ρ"}};
+  size_t used = 0;
+  while (*name && used + 8 < size) {
+    size_t k = 0, length = strcspn(name, " .*/+-()^,");
+    const size_t n = sizeof words / sizeof *words;
+    while (k < n && !(strlen(words[k].word) == length && strncmp(words[k].word, name, length) == 0)) k++;
+    if (k < n) {
+      used += (size_t)snprintf(text + used, size - used, "%s", words[k].sign);
+    } else if (length > 0) {
+      used += (size_t)snprintf(text + used, size - used, "%.*s", (int)length, name);
+    } else if (expression && (*name == '*' || *name == '-')) {
+      used += (size_t)snprintf(text + used, size - used, "%s", *name == '*' ? "·" : "−");
+      length = 1;
+    } else {
+      text[used++] = *name;
+      length = 1;
     }
+    name += length;
+  }
+  if (used >= size) used = size - 1;
+  text[used] = '\0';
+}
+
+static void quantity_label(const plot *p, char *text, const app_quantity *q)
+{
+  const char *given = given_label(p, q->text);
+  if (given)
+    snprintf(text, APP_LABEL, "%s", given);
+  else
+    pretty_name(text, APP_LABEL, q->text, q->e != NULL);
+}
+
+/* The name of a file without folder and ending. */
+static void source_label(const plot *p, char *text, int source)
+{
+  const char *file = p->source[source].file, *slash = strrchr(file, '/'), *given = given_label(p, file);
+  snprintf(text, APP_LABEL, "%s", given ? given : slash ? slash + 1 : file);
+  char *point = given ? NULL : strrchr(text, '.');
+  if (point && point > text) *point = '\0';
+}
+
+static int check_labels(const plot *p)
+{
+  const char *const *given;
+  for (int i = 0; (given = app_values(p->a, "label", i)) != NULL; i++) {
+    const app_figure *f = &p->figure;
+    int used = 0;
+    for (int k = 0; k < f->n_curves && !used; k++) {
+      const app_curve *c = &f->curve[k];
+      const char *const keys[] = {c->y.text, c->x.text, p->source[c->source].file,
+                                  c->other >= 0 ? p->source[c->other].file : NULL};
+      for (size_t m = 0; m < sizeof keys / sizeof *keys; m++)
+        used |=
+            keys[m] && strncmp(given[0], keys[m], strlen(keys[m])) == 0 && given[0][strlen(keys[m])] == '=';
+    }
+    if (!used)
+      return app_misused(p->a,
+                         "--label: \"%s\" is not of the form NAME=TEXT with a signal, an expression or a "
+                         "file that is drawn",
+                         given[0]);
   }
   return APP_DONE;
 }
 
-static int add_signals(picture *p, const char *pattern)
+/* ---- Panels ---- */
+
+static int panel_for(plot *p, const app_curve *c, int *out)
 {
-  int known = 0, code = APP_DONE;
-  for (int f = 0; f < p->n_files; f++) known |= app_result_has(p->result[f], pattern);
-  if (!known) return app_result_no_signal(p->a, p->result[0], p->file[0], pattern);
-  for (int f = 0; f < p->n_files && !code; f++) {
-    if (!app_result_has(p->result[f], pattern)) warn_missing(p, f, pattern);
-    code = add_signals_of(p, f, pattern);
+  app_figure *f = &p->figure;
+  const char *x = c->x.text ? c->x.unit : "s", *y = c->y.unit;
+  for (int i = 0; i < f->n_panels; i++) {
+    const app_panel *there = &f->panel[i];
+    const int fits =
+        strcmp(there->unit_x, x) == 0 && strcmp(there->unit_y, y) == 0 && there->over_time == !c->x.text;
+    if (p->by_hand == i && !fits)
+      return app_misused(
+          p->a, "--panel: %s is in %s, and the panel's first signal in %s; panels have one unit", c->y.text,
+          *y ? y : "plain numbers", *there->unit_y ? there->unit_y : "plain numbers");
+    if (p->by_hand >= 0 ? p->by_hand == i : fits && !there->given_by_hand) return *out = i, APP_DONE;
+  }
+  app_panel *made = &f->panel[f->n_panels];
+  *made = (app_panel){.over_time = !c->x.text, .given_by_hand = p->by_hand >= 0};
+  snprintf(made->unit_x, sizeof made->unit_x, "%s", x);
+  snprintf(made->unit_y, sizeof made->unit_y, "%s", y);
+  *out = f->n_panels++;
+  return APP_DONE;
+}
+
+/* Takes the expressions of c over, also if it fails. */
+static int add_curve(plot *p, const app_curve *c)
+{
+  app_figure *f = &p->figure;
+  if (f->n_curves == APP_MOST_CURVES)
+    return app_misused(p->a, "more than %d curves; name fewer signals", APP_MOST_CURVES);
+  app_curve *to = &f->curve[f->n_curves++];
+  *to = *c;
+  const int code = panel_for(p, to, &to->panel);
+  if (!code) to->style = ++f->panel[to->panel].n;
+  return code;
+}
+
+/* ---- Choice of what is drawn ---- */
+
+/* A signal, the time, or an expression of one source. Returns 0: this source has no such thing. */
+static int find_quantity(plot *p, int source, const char *text, app_quantity *out)
+{
+  const app_source *s = &p->source[source];
+  const int signal = app_source_find(s, text);
+  *out = (app_quantity){.text = text, .signal = signal};
+  if (signal >= 0) {
+    out->text = app_source_name(s, signal);
+    snprintf(out->unit, sizeof out->unit, "%s", app_source_unit(s, signal));
+    if (strcmp(out->unit, "-") == 0) snprintf(out->unit, sizeof out->unit, "1");
+    return 1;
+  }
+  if (strcmp(text, "time") == 0) return snprintf(out->unit, sizeof out->unit, "s"), 1;
+  return strpbrk(text, "+-*/^()<>") && app_quantity_compile(p->ctx, s, text, out) == GA_OK;
+}
+
+/* Results may be of different models: what one of them lacks is drawn from the others. Tables lack much. */
+static void warn_missing(const plot *p, int source, const char *name)
+{
+  if (p->source[source].result)
+    fprintf(stderr, "warning: %s has no signal \"%s\"\n", p->source[source].file, name);
+}
+
+/* y over x (NULL: over time), from all sources that have both. Returns the number of these in *n. */
+static int add_from_all(plot *p, const char *x, const char *y, int *n)
+{
+  const int first = p->difference ? 1 : 0;
+  int code = APP_DONE;
+  *n = 0;
+  for (int s = first; s < p->n_sources && !code; s++) {
+    app_curve c = {.source = s, .other = p->difference ? 0 : -1};
+    const int known = (!x || find_quantity(p, s, x, &c.x)) && find_quantity(p, s, y, &c.y) &&
+                      (!p->difference || find_quantity(p, 0, y, &c.minus));
+    if (known && p->difference && strcmp(c.minus.unit, c.y.unit) != 0)
+      code = app_misused(p->a, "--difference: %s is in %s in %s, and in %s in %s", y, c.minus.unit,
+                         p->source[0].file, c.y.unit, p->source[s].file);
+    if (known && !code) code = add_curve(p, &c);
+    *n += known;
+    if (known && !code) continue;
+    ga_expr_destroy(&c.x.e);
+    ga_expr_destroy(&c.y.e);
+    ga_expr_destroy(&c.minus.e);
   }
   return code;
 }
 
-/* −1: the time; −2: there is no such signal. */
-static int find_signal(const picture *p, int file, const char *name)
+/* All signals that match a pattern; those of later sources only if no earlier one has them. */
+static int add_pattern(plot *p, const char *pattern)
 {
-  const int signal = ga_result_find(p->result[file], name);
-  return signal >= 0 ? signal : strcmp(name, "time") == 0 ? -1 : -2;
+  int code = APP_DONE, n;
+  for (int s = 0; s < p->n_sources; s++) {
+    const app_source *from = &p->source[s];
+    if (!app_source_has(from, pattern)) warn_missing(p, s, pattern);
+    for (int i = 0; i < app_source_n_signals(from) && !code; i++) {
+      const char *name = app_source_name(from, i);
+      int known = !app_matches(pattern, name) || (from->table && i == from->table->time);
+      for (int k = 0; k < s && !known; k++) known = app_source_find(&p->source[k], name) >= 0;
+      if (!known) code = add_from_all(p, NULL, name, &n);
+    }
+  }
+  return code;
 }
 
-static int add_pair(picture *p, const char *const *names)
+static const char *signal_at(const void *source, int i)
 {
+  return app_source_name(source, i);
+}
+
+static int refuse_name(const plot *p, const char *name)
+{
+  if (p->source[0].result) return app_result_no_signal(p->a, p->source[0].result, p->source[0].file, name);
+  const app_source *s = &p->source[0];
+  const char *nearest = app_nearest(name, app_source_n_signals(s), signal_at, s);
+  return app_misused(p->a, "%s has no column \"%s\"; %s \"%s\"", s->file, name,
+                     nearest ? "the nearest is" : "the first is", nearest ? nearest : app_source_name(s, 0));
+}
+
+/* 1: the text is meant as an expression: it has an operator, and any * stands between two names. */
+static int is_expression(const char *text)
+{
+  const char *star = strchr(text, '*');
+  if (strpbrk(text, "+-/^()<> ")) return 1;
+  for (; star; star = strchr(star + 1, '*'))
+    if (star == text || !star[1] || star[-1] == '.' || star[1] == '.' || star[1] == '*') return 0;
+  return strchr(text, '*') != NULL;
+}
+
+static int refuse(plot *p, const char *text)
+{
+  app_quantity q;
+  if (!is_expression(text)) return refuse_name(p, text);
+  if (app_quantity_compile(p->ctx, &p->source[0], text, &q) == GA_ERR_MEMORY) return no_memory();
+  ga_expr_destroy(&q.e);
+  const char *words = ga_context_error(p->ctx)->text;
+  if (strpbrk(text, "+-/^()<> ")) return app_misused(p->a, "%s: %s", p->source[0].file, words);
+  return app_misused(p->a, "%s has no signal \"%s\", and as an expression it is wrong: %s", p->source[0].file,
+                     text, words);
+}
+
+/* A signal, an expression or a pattern; an expression if all of its names are signals. */
+static int add_item(plot *p, const char *text)
+{
+  int n = 0, matches = 0;
+  int code = add_from_all(p, NULL, text, &n);
+  if (code) return code;
+  for (int s = 0; s < p->n_sources; s++) {
+    app_quantity q;
+    matches |= app_source_has(&p->source[s], text);
+    if (n == 0 || p->n_sources == 1) continue;
+    if (!find_quantity(p, s, text, &q)) warn_missing(p, s, text);
+    ga_expr_destroy(&q.e);
+  }
+  if (n > 0) return APP_DONE;
+  if (!matches) return refuse(p, text);
+  const int before = p->figure.n_curves;
+  code = add_pattern(p, text);
+  if (!code && p->difference && p->figure.n_curves == before)
+    return app_misused(p->a, "--difference: no two of the files have %s", text);
+  return code;
+}
+
+/* Parts of a text between commas outside of parentheses, without blanks around them; the text is cut. */
+static char *next_item(char **rest)
+{
+  char *item = *rest + strspn(*rest, " "), *end = item;
+  for (int depth = 0; *end && !(depth == 0 && *end == ','); end++) depth += (*end == '(') - (*end == ')');
+  *rest = *end ? end + 1 : NULL;
+  while (end > item && end[-1] == ' ') end--;
+  *end = '\0';
+  return item;
+}
+
+/* --panel "A, B": a panel of these. Their texts live as long as the figure. */
+static int add_panel(plot *p, char *text)
+{
+  int code = APP_DONE;
+  p->by_hand = p->figure.n_panels;
+  for (char *rest = text; rest && !code;) {
+    const char *item = next_item(&rest);
+    code = *item ? add_item(p, item) : app_misused(p->a, "--panel: a name is missing between commas");
+  }
+  p->by_hand = -1;
+  return code;
+}
+
+static int add_panels(plot *p, char ***kept)
+{
+  const char *const *given;
+  int n = 0, code = APP_DONE;
+  while (app_values(p->a, "panel", n)) n++;
+  *kept = calloc((size_t)n + 1, sizeof **kept);
+  if (!*kept) return no_memory();
+  for (int i = 0; !code && (given = app_values(p->a, "panel", i)) != NULL; i++) {
+    (*kept)[i] = strdup(given[0]);
+    code = (*kept)[i] ? add_panel(p, (*kept)[i]) : no_memory();
+  }
+  return code;
+}
+
+static int add_pair(plot *p, const char *const *names)
+{
+  int n = 0;
+  const int code = p->difference ? app_misused(p->a, "--difference and --xy exclude each other")
+                                 : add_from_all(p, names[0], names[1], &n);
+  if (code) return code;
   for (int k = 0; k < 2; k++) {
     int known = 0;
-    for (int f = 0; f < p->n_files; f++) known |= find_signal(p, f, names[k]) > -2;
-    if (!known) return app_result_no_signal(p->a, p->result[0], p->file[0], names[k]);
+    for (int s = 0; s < p->n_sources; s++) {
+      app_quantity q;
+      const int has = find_quantity(p, s, names[k], &q);
+      ga_expr_destroy(&q.e);
+      if (!has && n > 0) warn_missing(p, s, names[k]);
+      known |= has;
+    }
+    if (!known) return refuse(p, names[k]);
   }
-  for (int f = 0; f < p->n_files; f++) {
-    const int x = find_signal(p, f, names[0]), y = find_signal(p, f, names[1]);
-    if (x < -1) warn_missing(p, f, names[0]);
-    if (y < -1) warn_missing(p, f, names[1]);
-    const int code = x < -1 || y < -1 ? APP_DONE : add_curve(p, f, x, y);
-    if (code) return code;
-  }
-  return APP_DONE;
+  if (n > 0) return APP_DONE;
+  return app_misused(p->a, "--xy: none of the files has both %s and %s", names[0], names[1]);
 }
 
-static int choose(picture *p)
+static int choose(plot *p, char ***kept)
 {
   const char *const *pair;
   int code = APP_DONE;
   for (int i = 0; i < p->a->n_operands && !code; i++)
-    if (!is_result(p->a->operands[i], i)) code = add_signals(p, p->a->operands[i]);
+    if (!is_file(p->a->operands[i], i)) code = add_item(p, p->a->operands[i]);
+  if (!code) code = add_panels(p, kept);
   for (int i = 0; !code && (pair = app_values(p->a, "xy", i)) != NULL; i++) code = add_pair(p, pair);
-  if (!code && p->n_curves == 0)
-    code = app_misused(p->a, "which signals? galpha info %s lists them", p->file[0]);
+  if (!code && p->figure.n_curves == 0)
+    code = app_misused(p->a, "which signals? galpha info %s --signals lists them", p->source[0].file);
   return code;
 }
 
-/* ---- Numbers ---- */
+/* ---- Reading ---- */
 
-typedef struct points {
-  long n;
-  double *t, *x, *y;
-  double *e; /* error bars; NULL: not to be drawn, or there are none */
-} points;
-
-/* 1: error bars are drawn, which is done over time only. */
-static int has_band(const picture *p, const curve *c)
+static int refuse_data(const plot *p, ga_status status)
 {
-  return app_has(p->a, "band") && c->x < 0 && c->y >= 0 && ga_result_error(p->result[c->file], c->y) >= 0;
+  if (status == GA_ERR_MEMORY) return no_memory();
+  return fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text), APP_FAILED;
 }
 
-/* Reads the records between the times `from` and `to`. */
-static ga_status read_points(picture *p, const curve *c, points *out)
+/* Subtracts the other source, and says how exact that is where the records are at different times. */
+static int subtract(plot *p, app_curve *c)
 {
-  ga_result *r = p->result[c->file];
-  const long n = ga_result_n_records(r);
-  double *memory = calloc(4 * (size_t)n + 1, sizeof *memory);
-  if (!memory) return *out = (points){0}, GA_ERR_MEMORY;
-  *out = (points){0, memory, memory + n, memory + 2 * n, has_band(p, c) ? memory + 3 * n : NULL};
-  const int signal[4] = {-1, c->x, c->y, ga_result_error(r, c->y)};
-  double *const to[4] = {out->t, out->x, out->y, out->e};
-  for (int k = 0; k < 4 && to[k]; k++) {
-    const ga_status status = ga_result_read(r, signal[k], 0, n, to[k]);
-    if (status && status != GA_ERR_FILE) return status;
-    if (status) p->damaged = 1; /* NaN for what is damaged, which leaves gaps */
+  static const app_quantity time = {.signal = -1};
+  app_series other;
+  double between = 0.0;
+  const double all[2] = {-HUGE_VAL, HUGE_VAL};
+  const ga_status status =
+      app_series_read(p->ctx, &p->source[c->other], &time, &c->minus, app_has(p->a, "band"), all, &other);
+  if (!status) {
+    c->data.damaged |= other.damaged;
+    app_series_subtract(&c->data, &other, &between);
+    if (between > 0.0)
+      printf("note: %s: records of %s are at other times, and interpolated by cubics; straight lines would "
+             "differ by up to %.2g %s\n",
+             c->y.text, p->source[c->other].file, between, c->y.unit);
   }
-  for (long i = 0; i < n; i++) {
-    if (!(out->t[i] >= p->from && out->t[i] <= p->to)) continue;
-    out->x[out->n] = out->x[i];
-    if (out->e) out->e[out->n] = out->e[i];
-    out->y[out->n++] = out->y[i];
-  }
-  return GA_OK;
+  app_series_free(&other);
+  return status ? refuse_data(p, status) : APP_DONE;
 }
 
-static void write_point(FILE *to, const points *p, long i)
+static int read_curves(plot *p, int *damaged)
 {
-  fprintf(to, "%.10g %.10g\n", p->x[i], p->y[i]);
-}
-
-/* Over time: of many records only the minimum and maximum of every bucket, so that no peak is lost. */
-static void write_reduced(FILE *to, const points *p)
-{
-  for (long b = 0; b < BUCKETS; b++) {
-    const long first = b * p->n / BUCKETS, end = (b + 1) * p->n / BUCKETS;
-    long low = first, high = first;
-    for (long i = first; i < end; i++) {
-      if (p->y[i] < p->y[low]) low = i;
-      if (p->y[i] > p->y[high]) high = i;
+  enum { FEW = 400 }; /* measured values are drawn as points up to this number */
+  static const app_quantity time = {.signal = -1};
+  for (int i = 0; i < p->figure.n_curves; i++) {
+    app_curve *c = &p->figure.curve[i];
+    const ga_status status = app_series_read(p->ctx, &p->source[c->source], c->x.text ? &c->x : &time, &c->y,
+                                             app_has(p->a, "band") && !c->x.text, p->range, &c->data);
+    if (status) return refuse_data(p, status);
+    if (c->other >= 0) {
+      const int code = subtract(p, c);
+      if (code) return code;
     }
-    write_point(to, p, low < high ? low : high);
-    if (low != high) write_point(to, p, low < high ? high : low);
+    *damaged |= c->data.damaged;
+    c->drawn_as_points = p->source[c->source].table && c->data.n <= FEW;
+    if (c->data.n == 0)
+      return app_misused(p->a, "%s has no records between t = %g s and %g s%s", p->source[c->source].file,
+                         p->range[0], p->range[1], c->other >= 0 ? " at which both have values" : "");
   }
-  if (p->n > 0) write_point(to, p, p->n - 1);
-}
-
-/* Lower and upper limit of the band, the widest of every bucket. */
-static void write_band(FILE *to, int number, const points *p)
-{
-  const long n = p->n < BUCKETS ? p->n : BUCKETS;
-  fprintf(to, "$b%d << EOD\n", number);
-  for (long b = 0; b < n; b++) {
-    const long first = b * p->n / n, end = (b + 1) * p->n / n;
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (long i = first; i < end; i++) {
-      low = fmin(low, p->y[i] - p->e[i]);
-      high = fmax(high, p->y[i] + p->e[i]);
-    }
-    if (low <= high) fprintf(to, "%.10g %.10g %.10g\n", p->x[first], low, high);
-  }
-  fputs("EOD\n", to);
-}
-
-static void write_curve(FILE *to, int number, const curve *c, const points *p)
-{
-  if (p->e) write_band(to, number, p);
-  fprintf(to, "$c%d << EOD\n", number);
-  if (c->x < 0 && p->n > 4 * BUCKETS) {
-    write_reduced(to, p);
-  } else {
-    const long stride = p->n / MOST_POINTS + 1;
-    for (long i = 0; i < p->n; i += stride) write_point(to, p, i);
-  }
-  fputs("EOD\n", to);
-}
-
-static void widen(panel *to, const points *p)
-{
-  for (long i = 0; i < p->n; i++) {
-    if (!isfinite(p->x[i]) || !isfinite(p->y[i])) continue;
-    to->low[0] = fmin(to->low[0], p->x[i]);
-    to->high[0] = fmax(to->high[0], p->x[i]);
-    const double e = p->e && isfinite(p->e[i]) ? p->e[i] : 0.0;
-    to->low[1] = fmin(to->low[1], p->y[i] - e);
-    to->high[1] = fmax(to->high[1], p->y[i] + e);
-  }
-}
-
-/* Gives all panels over time the same range. */
-static void share_time(picture *p)
-{
-  double low = HUGE_VAL, high = -HUGE_VAL;
-  for (int i = 0; i < p->n_panels; i++) {
-    if (p->panel[i].x >= 0) continue;
-    low = fmin(low, p->panel[i].low[0]);
-    high = fmax(high, p->panel[i].high[0]);
-  }
-  for (int i = 0; i < p->n_panels; i++) {
-    if (p->panel[i].x >= 0) continue;
-    p->panel[i].low[0] = low;
-    p->panel[i].high[0] = high;
-  }
-}
-
-static int write_curves(picture *p, FILE *to)
-{
-  for (int i = 0; i < p->n_curves; i++) {
-    points data;
-    const ga_status status = read_points(p, &p->curve[i], &data);
-    if (!status) write_curve(to, i, &p->curve[i], &data);
-    if (!status) widen(&p->panel[p->curve[i].panel], &data);
-    free(data.t);
-    if (status == GA_ERR_MEMORY) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-    if (status) return fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text), APP_FAILED;
-    if (data.n == 0)
-      return app_misused(p->a, "%s has no records between t = %g s and %g s", p->file[p->curve[i].file],
-                         p->from, p->to);
-  }
-  for (int i = 0; i < p->n_panels; i++)
-    if (!(p->panel[i].low[1] <= p->panel[i].high[1]))
-      return app_misused(p->a, "%s of %s has no value that can be drawn",
-                         name_of(p, p->panel[i].first, p->panel[i].y), p->file[p->panel[i].first]);
-  share_time(p);
   return APP_DONE;
 }
 
-/* ---- Layout ---- */
+/* ---- Labels of the figure ---- */
 
-static int axes_width(const picture *p)
+/* The label of y if all curves of a panel have the same. */
+static const char *common_quantity(const app_figure *f, int panel)
 {
-  return WIDTH - p->left - RIGHT;
+  const char *first = NULL;
+  for (int i = 0; i < f->n_curves; i++) {
+    const app_curve *c = &f->curve[i];
+    if (c->panel != panel) continue;
+    if (first && strcmp(first, c->quantity) != 0) return NULL;
+    first = c->quantity;
+  }
+  return first;
 }
 
-#define NOTHING 1e-20 /* values below this are 0 */
-
-/* 1: all values are equal up to rounding. */
-static int is_flat(const panel *here, int axis)
+static void name_curves(plot *p)
 {
-  const double span = here->high[axis] - here->low[axis];
-  const double most = fmax(fabs(here->high[axis]), fabs(here->low[axis]));
-  return most < NOTHING || !(span > 1e-9 * most);
-}
-
-/* Number of digits that distinguish the ticks of an axis if values differ little. */
-static void lay_out_numbers(picture *p)
-{
-  p->left = LEFT;
-  for (int i = 0; i < p->n_panels; i++) {
-    panel *here = &p->panel[i];
-    const double span = here->high[1] - here->low[1], most = fmax(fabs(here->high[1]), fabs(here->low[1]));
-    const int needed = is_flat(here, 1) || !isfinite(span) ? 0 : 2 + (int)ceil(log10(most / span));
-    here->digits = needed < USUAL_DIGITS ? USUAL_DIGITS : needed > MOST_DIGITS ? MOST_DIGITS : needed;
-    const int left = LEFT + DIGIT * (here->digits - USUAL_DIGITS);
-    p->left = left > p->left ? left : p->left;
+  app_figure *f = &p->figure;
+  for (int i = 0; i < f->n_curves; i++) {
+    app_curve *c = &f->curve[i];
+    char y[APP_LABEL], x[APP_LABEL], minus[APP_LABEL];
+    quantity_label(p, y, &c->y);
+    if (c->x.text) quantity_label(p, x, &c->x);
+    snprintf(c->quantity, APP_LABEL, "%.240s%s%.240s", y, c->x.text ? " over " : "", c->x.text ? x : "");
+    source_label(p, y, c->source);
+    if (c->other >= 0) source_label(p, minus, c->other);
+    snprintf(c->label, APP_LABEL, "%.240s%s%.240s", y, c->other >= 0 ? " − " : "",
+             c->other >= 0 ? minus : "");
   }
 }
 
-static void curve_title(char text[TITLE_LENGTH], const picture *p, const curve *c)
+/* 1: all curves of a panel over time have one name, which fits on its axis. */
+static int has_common_name(const plot *p, int panel)
 {
-  const char *unit = unit_of(p, c->file, c->y);
-  snprintf(text, TITLE_LENGTH, "%s [%s]%s%s%s%s%s", name_of(p, c->file, c->y), *unit ? unit : "-",
-           c->x >= 0 ? " over " : "", c->x >= 0 ? name_of(p, c->file, c->x) : "", p->n_files > 1 ? " (" : "",
-           p->n_files > 1 ? p->file[c->file] : "", p->n_files > 1 ? ")" : "");
+  enum { FITS = 20 }; /* characters beside a panel */
+  const app_panel *here = &p->figure.panel[panel];
+  const char *common = common_quantity(&p->figure, panel);
+  return common && here->over_time && strlen(common) <= FITS && (p->n_sources > 1 || here->n == 1);
 }
 
-/* Number of columns that fit with the longest title; gnuplot takes more than 10 pixels per character. */
-static void lay_out_legend(picture *p, int number)
+/* Names that all curves of a panel share are on its axes, others in the legend. */
+static void name_panels(plot *p)
 {
-  enum { SAMPLE = 75 }; /* of a line, and the gaps around it */
-  panel *here = &p->panel[number];
-  size_t longest = 0;
-  for (int i = 0; i < p->n_curves; i++) {
-    char title[TITLE_LENGTH];
-    if (p->curve[i].panel != number) continue;
-    curve_title(title, p, &p->curve[i]);
-    longest = strlen(title) > longest ? strlen(title) : longest;
+  app_figure *f = &p->figure;
+  int all_common = 1;
+  for (int k = 0; k < f->n_panels; k++) all_common &= has_common_name(p, k);
+  const char *const *given, *shared_x = app_text(p->a, "xlabel");
+  int several = p->n_sources > 1;
+  for (int k = 0; k < f->n_panels; k++) {
+    app_panel *here = &f->panel[k];
+    const char *common = common_quantity(f, k);
+    const int on_axis = has_common_name(p, k) && (all_common || f->legend != APP_LEGEND_SHARED);
+    for (int i = 0; i < f->n_curves; i++) {
+      app_curve *c = &f->curve[i];
+      char own[APP_LABEL];
+      if (c->panel != k) continue;
+      memcpy(own, c->label, sizeof own);
+      if (!several)
+        snprintf(c->label, APP_LABEL, "%s", c->quantity);
+      else if (!on_axis)
+        snprintf(c->label, APP_LABEL, "%.250s (%.250s)", c->quantity, own);
+      if (here->n == 1 && c->x.text) { /* both on the axes */
+        quantity_label(p, here->name_x, &c->x);
+        quantity_label(p, here->name_y, &c->y);
+      }
+    }
+    here->needs_legend = several;
+    if (here->over_time) snprintf(here->name_x, APP_LABEL, "time");
+    if (on_axis) snprintf(here->name_y, APP_LABEL, "%s", common);
+    if (shared_x) snprintf(here->name_x, APP_LABEL, "%s", shared_x), here->given[0] = 1;
+    if ((given = app_values(p->a, "ylabel", k)) != NULL)
+      snprintf(here->name_y, APP_LABEL, "%s", given[0]), here->given[1] = 1;
   }
-  here->columns = (int)(axes_width(p) / (SAMPLE + 10.6 * (double)longest));
-  if (here->columns < 1) here->columns = 1;
-  if (here->columns > here->n) here->columns = here->n;
-  here->rows = (here->n + here->columns - 1) / here->columns;
-}
-
-/* 1: the panel has a label below. Panels over time have one, below the last. */
-static int has_label(const picture *p, int number)
-{
-  return p->panel[number].x >= 0 || number == p->n_panels - 1 || p->panel[number + 1].x >= 0;
-}
-
-static void lay_out(picture *p, int has_title)
-{
-  int y = has_title ? TITLE : 0;
-  lay_out_numbers(p);
-  for (int i = 0; i < p->n_panels; i++) {
-    panel *here = &p->panel[i];
-    lay_out_legend(p, i);
-    here->top = y + ABOVE + here->rows * LEGEND_LINE;
-    here->bottom = here->top + (here->x < 0 ? OVER_TIME : OVER_EACH_OTHER);
-    y = here->bottom + TICKS + (has_label(p, i) ? LABEL : 0);
+  if (f->legend != APP_LEGEND_SHARED) return;
+  for (int i = 0, n = 0; i < f->n_curves; i++) { /* one style for each label of the picture */
+    int k = 0;
+    while (strcmp(f->curve[k].label, f->curve[i].label) != 0) k++;
+    f->curve[i].style = k == i ? ++n : f->curve[k].style;
   }
-  p->height = y + ABOVE;
-}
-
-/* ---- Drawing ---- */
-
-static void label(FILE *to, const char *what, const char *name, const char *unit)
-{
-  char text[256];
-  snprintf(text, sizeof text, "%s%s[%s]", name, *name ? " " : "", *unit ? unit : "-");
-  fprintf(to, "set %s ", what);
-  app_gnuplot_quoted(to, text);
-  fputs(" noenhanced", to);
-}
-
-static void draw_curve(const picture *p, FILE *to, int i)
-{
-  const curve *c = &p->curve[i];
-  char title[TITLE_LENGTH];
-  curve_title(title, p, c);
-  if (has_band(p, c))
-    fprintf(to, "$b%d using 1:2:3 with filledcurves linecolor %d fillstyle transparent solid 0.3 notitle, ",
-            i, c->colour);
-  fprintf(to, "$c%d using 1:2 with lines linewidth 2 linecolor %d dashtype %d title ", i, c->colour,
-          c->file + 1);
-  app_gnuplot_quoted(to, title);
-  fputs(" noenhanced", to);
-}
-
-/* Ranges [low, high] of x and y with a margin around the curves, except for time. If both are lengths they
- * have the same scale: one range is enlarged about its middle. */
-static void choose_ranges(double low[2], double high[2], const panel *here, int width)
-{
-  const double size[2] = {width, OVER_EACH_OTHER}, room = 0.08;
-  const int over_time = here->x < 0;
-  double scale = 0.0;
-  for (int k = 0; k < 2; k++) {
-    const double span = here->high[k] - here->low[k], most = fmax(fabs(here->high[k]), fabs(here->low[k]));
-    const int flat = is_flat(here, k);
-    const double half =
-        flat ? (most > NOTHING ? 0.1 * most : 1.0) : 0.5 * span * (over_time && k == 0 ? 1.0 : 1.0 + room);
-    low[k] = 0.5 * (here->low[k] + here->high[k]) - half;
-    high[k] = 0.5 * (here->low[k] + here->high[k]) + half;
-    if (!flat) scale = fmax(scale, 2.0 * half / size[k]);
-  }
-  if (over_time || strcmp(here->unit_x, "m") != 0 || strcmp(here->unit_y, "m") != 0 || !(scale > 0.0)) return;
-  for (int k = 0; k < 2; k++) {
-    const double middle = 0.5 * (low[k] + high[k]);
-    low[k] = middle - 0.5 * scale * size[k];
-    high[k] = middle + 0.5 * scale * size[k];
-  }
-}
-
-/* Thin vertical lines at the events of the first result, with names as long as there are few. */
-static void draw_events(const picture *p, FILE *to, int over_time, double from, double till)
-{
-  enum { MOST_LINES = 400, MOST_NAMES = 16, FIRST_LABEL = 10 };
-  const ga_result *r = p->result[0];
-  const long all = ga_result_n_events(r);
-  long n = 0;
-  fputs("unset arrow\n", to);
-  for (int k = 0; k < MOST_NAMES; k++) fprintf(to, "unset label %d\n", FIRST_LABEL + k);
-  for (long i = 0; over_time && i < all; i++)
-    n += ga_result_event_time(r, i) >= from && ga_result_event_time(r, i) <= till;
-  if (n == 0 || n > MOST_LINES) return;
-  for (long i = 0, next, k = 0; i < all; i = next) { /* those of one time together */
-    const double t = ga_result_event_time(r, i);
-    char names[TITLE_LENGTH] = "";
-    size_t used = 0;
-    for (next = i; next < all && ga_result_event_time(r, next) == t; next++)
-      if (used < sizeof names)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", next > i ? ", " : "",
-                                 ga_result_event_name(r, next));
-    if (!(t >= from && t <= till)) continue;
-    fprintf(to,
-            "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back linecolor rgb 'gray60' "
-            "linewidth 0.7\n",
-            t, t);
-    if (n > MOST_NAMES) continue;
-    fprintf(to, "set label %ld ", FIRST_LABEL + k++);
-    app_gnuplot_quoted(to, names);
-    fprintf(to,
-            " noenhanced at first %.17g, graph 0.98 right rotate by 90 offset character -0.7, 0 "
-            "textcolor rgb 'gray40' font ',9'\n",
-            t);
-  }
-}
-
-static void draw_panel(const picture *p, FILE *to, int number)
-{
-  const panel *here = &p->panel[number];
-  const int over_time = here->x < 0;
-  const double height = p->height;
-  double low[2], high[2];
-  const char *separator = "plot ";
-  if (has_label(p, number))
-    label(to, "xlabel", over_time || here->n == 1 ? name_of(p, here->first, here->x) : "", here->unit_x);
-  else
-    fputs("unset xlabel", to);
-  fputc('\n', to);
-  label(to, "label 1", !over_time && here->n == 1 ? name_of(p, here->first, here->y) : "", here->unit_y);
-  fprintf(to, " at screen %.6f, graph 0.5 center rotate by 90\n", (double)NAME / WIDTH);
-  fprintf(to, "set tmargin at screen %.6f\nset bmargin at screen %.6f\n", 1.0 - here->top / height,
-          1.0 - here->bottom / height);
-  fprintf(to, "set key at screen %.6f, screen %.6f left top horizontal Left reverse maxcols %d\n",
-          (double)p->left / WIDTH, 1.0 - (here->top - here->rows * LEGEND_LINE - 6) / height, here->columns);
-  choose_ranges(low, high, here, axes_width(p));
-  fprintf(to, "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n", low[0], high[0], low[1], high[1]);
-  fprintf(to, "set format y '%%.%dh'\n", here->digits);
-  draw_events(p, to, over_time, low[0], high[0]);
-  for (int i = 0; i < p->n_curves; i++) {
-    if (p->curve[i].panel != number) continue;
-    fputs(separator, to);
-    draw_curve(p, to, i);
-    separator = ", ";
-  }
-  fputc('\n', to);
-}
-
-static void draw_all(const picture *p, FILE *to, FILE *data, const char *title)
-{
-  int c;
-  for (rewind(data); (c = getc(data)) != EOF;) putc(c, to);
-  fprintf(to, "set grid\nset format '%%h'\nset lmargin at screen %.6f\nset rmargin at screen %.6f\n",
-          (double)p->left / WIDTH, (double)(WIDTH - RIGHT) / WIDTH);
-  fputs("set multiplot", to);
-  if (*title) {
-    fputs(" title ", to);
-    app_gnuplot_quoted(to, title);
-    fputs(" noenhanced", to);
-  }
-  fputc('\n', to);
-  for (int i = 0; i < p->n_panels; i++) draw_panel(p, to, i);
-  fputs("unset multiplot\n", to);
 }
 
 /* The given title, or the titles of the models, each once. */
-static void choose_title(const picture *p, char title[TITLE_LENGTH])
+static void choose_title(plot *p)
 {
   const char *given = app_text(p->a, "title");
+  char *title = p->figure.title;
   size_t used = 0;
-  snprintf(title, TITLE_LENGTH, "%s", given ? given : "");
-  for (int f = 0; f < p->n_files && !given; f++) {
-    const char *own = ga_result_attribute(p->result[f], "title");
+  snprintf(title, APP_LABEL, "%s", given ? given : "");
+  for (int f = 0; f < p->n_sources && !given; f++) {
+    const char *own = p->source[f].result ? ga_result_attribute(p->source[f].result, "title") : NULL;
     int said = !own || !*own;
     for (int k = 0; k < f && !said; k++) {
-      const char *other = ga_result_attribute(p->result[k], "title");
+      const char *other = p->source[k].result ? ga_result_attribute(p->source[k].result, "title") : NULL;
       said = other && strcmp(other, own) == 0;
     }
-    if (said || used >= TITLE_LENGTH - 1) continue;
-    used += (size_t)snprintf(title + used, TITLE_LENGTH - used, "%s%s", used ? " and " : "", own);
+    if (said || used >= APP_LABEL - 1) continue;
+    used += (size_t)snprintf(title + used, APP_LABEL - used, "%s%s", used ? " and " : "", own);
   }
 }
 
-/* Reads all numbers before gnuplot is started. */
-static int draw(picture *p, const char *file)
+/* ---- The command ---- */
+
+static int check_band(const plot *p)
 {
-  app_gnuplot g;
-  FILE *data = tmpfile();
-  if (!data) return fputs("galpha plot: a temporary file cannot be created\n", stderr), APP_FAILED;
-  char title[TITLE_LENGTH];
-  choose_title(p, title);
-  int code = write_curves(p, data);
-  lay_out(p, *title != '\0');
-  if (!code) code = app_gnuplot_open(&g, p->a, file, WIDTH, p->height);
-  if (!code) {
-    draw_all(p, g.to, data, title);
-    code = app_gnuplot_close(&g, p->a);
+  int some = !app_has(p->a, "band");
+  for (int i = 0; i < p->figure.n_curves; i++) {
+    const app_curve *c = &p->figure.curve[i];
+    some |= !c->x.text && app_source_has_errors(&p->source[c->source], &c->y);
   }
-  fclose(data);
-  return code;
+  return some ? APP_DONE
+              : app_misused(p->a, "--band: %s has no error bars; galpha run --accuracy makes them",
+                            p->source[0].file);
+}
+
+/* --log x, y or xy; --legend each, shared or none. */
+static int read_choices(plot *p)
+{
+  static const char *const legends[] = {
+      [APP_LEGEND_EACH] = "each", [APP_LEGEND_SHARED] = "shared", [APP_LEGEND_NONE] = "none"};
+  const char *log = app_text(p->a, "log"), *legend = app_text(p->a, "legend");
+  if (log && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 && strcmp(log, "xy") != 0)
+    return app_misused(p->a, "--log: \"%s\" is none of x, y, xy", log);
+  p->figure.log[0] = log && log[0] == 'x';
+  p->figure.log[1] = log && strchr(log, 'y');
+  for (int i = 0; legend && i < 3; i++)
+    if (strcmp(legend, legends[i]) == 0) return p->figure.legend = (app_legend)i, APP_DONE;
+  return legend ? app_misused(p->a, "--legend: \"%s\" is none of each, shared, none", legend) : APP_DONE;
+}
+
+static int read_options(plot *p)
+{
+  const app_arguments *a = p->a;
+  const char *file = p->figure.file;
+  if (!file) return app_misused(a, "where to? -o FILE is needed, ending in .svg, .png or .pdf");
+  if (!app_gnuplot_knows(file))
+    return app_misused(a, "\"%s\" ends neither in .svg nor in .png nor in .pdf", file);
+  int code = app_number(a, "from", "s", -1e12, 1e12, &p->range[0]);
+  if (!code) code = app_number(a, "to", "s", -1e12, 1e12, &p->range[1]);
+  if (!code) code = app_look_read(a, &p->figure.look);
+  return code ? code : read_choices(p);
+}
+
+/* More labels than panels would be lost without a word. */
+static int check_ylabels(const plot *p)
+{
+  if (!app_values(p->a, "ylabel", p->figure.n_panels)) return APP_DONE;
+  return app_misused(p->a, "--ylabel is given more often than there are panels, %d", p->figure.n_panels);
+}
+
+static int draw(plot *p, int *damaged)
+{
+  int code = check_band(p);
+  if (!code) code = check_labels(p);
+  if (!code) code = check_ylabels(p);
+  if (!code) code = read_curves(p, damaged);
+  if (code) return code;
+  name_curves(p);
+  name_panels(p);
+  choose_title(p);
+  if (p->source[0].result && !app_has(p->a, "no-events")) p->figure.events = p->source[0].result;
+  return app_figure_draw(&p->figure);
 }
 
 /* Reports damaged records, which are missing in the picture. */
-static int report_damage(picture *p)
+static int report_damage(plot *p)
 {
-  for (int f = 0; f < p->n_files; f++)
-    if (ga_result_verify(p->result[f])) fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text);
+  for (int f = 0; f < p->n_sources; f++)
+    if (p->source[f].result && ga_result_verify(p->source[f].result))
+      fprintf(stderr, "galpha plot: %s\n", ga_context_error(p->ctx)->text);
   return APP_FAILED;
 }
 
-static int check_band(const picture *p)
+static void close_plot(plot *p, char **kept)
 {
-  int some = !app_has(p->a, "band");
-  for (int i = 0; i < p->n_curves; i++) some |= has_band(p, &p->curve[i]);
-  return some ? APP_DONE
-              : app_misused(p->a, "--band: %s has no error bars; galpha run --accuracy makes them",
-                            p->file[0]);
+  for (int i = 0; i < p->figure.n_curves; i++) {
+    app_curve *c = &p->figure.curve[i];
+    app_series_free(&c->data);
+    ga_expr_destroy(&c->x.e);
+    ga_expr_destroy(&c->y.e);
+    ga_expr_destroy(&c->minus.e);
+  }
+  for (int f = 0; f < p->n_sources; f++) {
+    ga_result_close(&p->source[f].result);
+    app_table_free(&p->source[f].table);
+  }
+  for (int i = 0; kept && kept[i]; i++) free(kept[i]);
+  free(kept);
+  free(p->source);
+  free(p->figure.curve);
+  ga_context_destroy(&p->ctx);
 }
 
 int app_plot(const app_arguments *a)
 {
-  const char *file = app_text(a, "out");
-  picture p = {.a = a, .from = -HUGE_VAL, .to = HUGE_VAL};
-  if (!file) return app_misused(a, "where to? -o FILE is needed, ending in .svg, .png or .pdf");
-  if (!app_gnuplot_knows(file))
-    return app_misused(a, "\"%s\" ends neither in .svg nor in .png nor in .pdf", file);
-  int code = app_number(a, "from", "s", -1e12, 1e12, &p.from);
-  if (!code) code = app_number(a, "to", "s", -1e12, 1e12, &p.to);
+  plot p = {.a = a, .range = {-HUGE_VAL, HUGE_VAL}, .by_hand = -1, .difference = app_has(a, "difference")};
+  char **kept = NULL;
+  int damaged = 0;
+  p.figure.a = a;
+  p.figure.file = app_text(a, "out");
+  p.figure.look = app_look_defaults();
+  int code = read_options(&p);
   if (code) return code;
-  if (ga_context_create(NULL, &p.ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  code = open_results(&p);
-  if (!code) code = choose(&p);
-  if (!code) code = check_band(&p);
-  if (!code) code = draw(&p, file);
-  if (p.damaged) code = report_damage(&p);
-  for (int i = 0; p.result && i < a->n_operands; i++) ga_result_close(&p.result[i]);
-  free(p.result);
-  free(p.file);
-  ga_context_destroy(&p.ctx);
+  p.figure.curve = calloc(APP_MOST_CURVES, sizeof *p.figure.curve);
+  if (!p.figure.curve || ga_context_create(NULL, &p.ctx)) return free(p.figure.curve), no_memory();
+  code = open_sources(&p);
+  if (!code) code = choose(&p, &kept);
+  if (!code) code = draw(&p, &damaged);
+  if (damaged) code = report_damage(&p);
+  close_plot(&p, kept);
   return code;
 }

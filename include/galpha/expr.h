@@ -190,6 +190,19 @@ GA_API ga_status ga_quantity_parse(ga_context *ctx, const char *text, const char
 /* "a length (m)", or "a quantity in m^2*kg/s" where it has no name; cut to size bytes. */
 GA_API void ga_dimension_text(char *text, size_t size, const ga_dimension *dimension);
 
+/* A unit of this dimension: "m/s^2", "W", "1" for plain numbers, "m^2*kg/s" where none has a name. Radians
+ * are left out where that gives a unit with a name: torque times angular velocity is in W. Cut to size bytes.
+ */
+GA_API void ga_dimension_unit(char *text, size_t size, const ga_dimension *dimension);
+
+/* The dimension of an expression's value, from those of its variables, variable[index]. Terms of a sum,
+ * operands of comparisons, of min, max and the like must be alike; powers need exponents that are written as
+ * numbers; sin, exp and the like take plain numbers and angles. A number that is written out has the
+ * dimension of the term beside it, and none in a product; values of tables and functions have any. Angles and
+ * plain numbers are alike. GA_ERR_ARGUMENT: the units do not fit, *error (may be NULL) says where. */
+GA_API ga_status ga_expr_dimension(ga_context *ctx, const ga_expr *e, const ga_dimension *variable,
+                                   ga_dimension *out, ga_text_error *error);
+
 /* Name of unit i = 0, 1, ... of the table, NULL after the last; *prefixes (may be NULL): 1 if prefixes such
  * as k, M, m are allowed. */
 GA_API const char *ga_unit_list(int i, int *prefixes);

@@ -512,6 +512,23 @@ void ga_dimension_text(char *text, size_t size, const ga_dimension *dimension)
   }
 }
 
+void ga_dimension_unit(char *text, size_t size, const ga_dimension *dimension)
+{
+  if (!text || size == 0) return;
+  text[0] = '\0';
+  if (!dimension) return;
+  const int turns = dimension->power[GA_N_BASE_UNITS - 1];
+  ga_dimension without = *dimension;
+  without.power[GA_N_BASE_UNITS - 1] = 0;
+  const struct quantity_name *known = find_quantity_name(dimension);
+  if (!known && turns != 0 && (known = find_quantity_name(&without)) != NULL)
+    snprintf(text, size, "%s", strcmp(known->unit, "N*m") == 0 ? "J" : known->unit); /* N*m*rad is work */
+  else if (known)
+    snprintf(text, size, "%s", known->unit);
+  else
+    base_units_text(text, size, dimension);
+}
+
 /* ---- Units and quantities of a text ---- */
 
 static ga_status expect_end(const ga__source *source, int at)

@@ -100,8 +100,7 @@ if(CLANG AND klu_include AND hdf5_include AND lapacke_include AND arpack_include
               -isystem "${klu_include}" -isystem "${hdf5_include}" -isystem "${lapacke_include}"
               -isystem "${arpack_include}" -isystem "${ccd_include}" -DGALPHA_HAVE_FOPENCOOKIE
               -DMX_DATA="")
-  file(GLOB_RECURSE files "${SOURCE_DIR}/src/*.c" "${SOURCE_DIR}/app/*.c" "${SOURCE_DIR}/examples/*.c"
-       "${SOURCE_DIR}/papers/*.c")
+  file(GLOB_RECURSE files "${SOURCE_DIR}/src/*.c" "${SOURCE_DIR}/app/*.c" "${SOURCE_DIR}/examples/*.c")
   file(WRITE "${WORK}/warns.c" "int f(double x);\nint f(double x)\n{\n  return 1 && x;\n}\n")
   execute_process(COMMAND "${CLANG}" ${FLAGS} "${WORK}/warns.c" RESULT_VARIABLE warned OUTPUT_QUIET ERROR_QUIET)
   execute_process(COMMAND "${CLANG}" ${FLAGS} ${files} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)

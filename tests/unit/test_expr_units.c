@@ -310,12 +310,89 @@ static void reading_takes_no_memory(void **state)
   assert_int_equal(f->count, before);
 }
 
+/* ---- Dimensions of expressions ---- */
+
+static const struct {
+  const char *text, *unit; /* unit NULL: refused */
+  int column;
+} dimension_cases[] = {
+    {"T*w", "W", 0},
+    {"T*phi", "J", 0},
+    {"F*v", "W", 0},
+    {"x", "m", 0},
+    {"-2*x + 0.1", "m", 0},
+    {"x/t", "m/s", 0},
+    {"v^2/x", "m/s^2", 0},
+    {"x^-1", "1/m", 0},
+    {"sqrt(v*v + 1)", "m/s", 0},
+    {"cbrt(x^3)", "m", 0},
+    {"x/hypot(x, 3)", "1", 0},
+    {"x*sin(phi)", "m", 0},
+    {"x*phi + x", "m", 0}, /* a radian is a ratio of lengths */
+    {"atan2(x, x)", "rad", 0},
+    {"atan(v/v)", "rad", 0},
+    {"if(x > 0.5, F, -F)", "N", 0},
+    {"if(x > 0, 0, if(t > 1 && x < 2, F, 2*F))*v", "W", 0},
+    {"step5(t, 0, 0, 1, F)", "N", 0},
+    {"min(x, 2, x)", "m", 0},
+    {"2^phi", "1", 0},
+    {"sign(F)*v", "m/s", 0},
+    {"exp(-t/t)", "1", 0},
+    {"1 + x + F", NULL, 1},
+    {"2*(F - T)", NULL, 4},
+    {"x*(x < F)", NULL, 4},
+    {"sin(x)", NULL, 1},
+    {"3 + exp(t)", NULL, 5},
+    {"x^t", NULL, 1},
+    {"x^phi", NULL, 1},
+    {"sqrt(x)", NULL, 1},
+    {"x^0.5", NULL, 1},
+    {"max(x, F)", NULL, 1},
+    {"if(t > 1, x, F)", NULL, 1},
+    {"step5(t, 0, x, 1, F)", NULL, 1},
+    {"x^101", NULL, 1},
+};
+
+static void dimensions_of_expressions(void **state)
+{
+  fixture *f = *state;
+  static const char *const names[] = {"x", "v", "t", "F", "T", "w", "phi"}, *const units[] = {
+                                                                                "m",   "m/s",   "s",  "N",
+                                                                                "N*m", "rad/s", "rad"};
+  enum { N = sizeof names / sizeof *names };
+  ga_symbol symbol[N] = {{0}};
+  ga_dimension dimension[N], is;
+  for (int i = 0; i < N; i++) {
+    symbol[i] = (ga_symbol){.name = names[i], .kind = GA_SYMBOL_VARIABLE, .index = i};
+    assert_int_equal(ga_unit_parse(f->ctx, units[i], NULL, &dimension[i], NULL), GA_OK);
+  }
+  for (size_t i = 0; i < sizeof dimension_cases / sizeof *dimension_cases; i++) {
+    ga_expr *e = NULL;
+    ga_text_error error;
+    char unit[64];
+    const char *text = dimension_cases[i].text, *expected = dimension_cases[i].unit;
+    assert_int_equal(ga_expr_compile(f->ctx, text, symbol, N, NULL, &e), GA_OK);
+    const ga_status status = ga_expr_dimension(f->ctx, e, dimension, &is, &error);
+    ga_dimension_unit(unit, sizeof unit, &is);
+    if ((status == GA_OK) != (expected != NULL)) fail_msg("%s: status %d, %s", text, status, unit);
+    if (expected) assert_string_equal(unit, expected);
+    if (!expected) assert_int_equal(error.column, dimension_cases[i].column);
+    ga_expr_destroy(&e);
+  }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      CASE(quantities), CASE(prefixes_are_exact),      CASE(messages), CASE(other_spellings), CASE(units),
-      CASE(table),      CASE(reading_takes_no_memory),
+      CASE(quantities),
+      CASE(prefixes_are_exact),
+      CASE(messages),
+      CASE(other_spellings),
+      CASE(units),
+      CASE(table),
+      CASE(reading_takes_no_memory),
+      CASE(dimensions_of_expressions),
   };
   return cmocka_run_group_tests_name("expr units", tests, NULL, NULL);
 }

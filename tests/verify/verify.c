@@ -17,7 +17,8 @@
 enum { MAX_REFERENCES = 128, CHECK_SAMPLES = 16 };
 
 static const vf_table *const tables[] = {&vf_heavy_top_table, &vf_mechanism_table, &vf_rank_deficient_table,
-                                         &vf_weighted_table, &vf_variable_table};
+                                         &vf_weighted_table, &vf_variable_table,
+                                         &vf_collocation_table};
 
 /* Case i of all tables in a row, NULL at the end. */
 static const vf_case *case_at(int i)
@@ -34,6 +35,7 @@ typedef struct kept_reference {
 } kept_reference;
 
 typedef struct session {
+  const char *title; /* only cases with this in their titles, and nothing else; NULL: all */
   int brief;
   int n_names;
   char **names;
@@ -293,6 +295,8 @@ static int parse(session *s, int argc, char **argv)
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--short") == 0) {
       s->brief = 1;
+    } else if (strcmp(argv[i], "--title") == 0 && i + 1 < argc) {
+      s->title = argv[++i];
     } else if (strcmp(argv[i], "--csv") == 0 && i + 1 < argc) {
       s->csv = fopen(argv[++i], "w");
       if (!s->csv) return fprintf(stderr, "verify: cannot write %s\n", argv[i]), 1;
@@ -302,16 +306,30 @@ static int parse(session *s, int argc, char **argv)
                 strcmp(argv[i], "conserve") == 0 || strcmp(argv[i], "models") == 0)) {
       argv[s->n_names++] = argv[i];
     } else {
-      return fprintf(
-                 stderr,
-                 "usage: verify [--short] [--csv FILE] [PROBLEM | MACHINE | FIGURE | conserve | models ...]\n"
-                 "no such problem, machine or option: %s\n",
-                 argv[i]),
+      return fprintf(stderr,
+                     "usage: verify [--short] [--title PART] [--csv FILE] [PROBLEM | MACHINE | FIGURE | conserve | models ...]\n"
+                     "no such problem, machine or option: %s\n",
+                     argv[i]),
              1;
     }
   }
   s->names = argv;
   return 0;
+}
+
+static int has_title(const session *s, const vf_case *c)
+{
+  return !s->title || strstr(c->title, s->title);
+}
+
+static int finish(session *s)
+{
+  for (int i = 0; i < s->n_kept; i++) vf_reference_destroy(&s->kept[i].ref);
+  int broken = 0;
+  if (s->csv) broken = ferror(s->csv) | fclose(s->csv);
+  if (broken) fprintf(stderr, "verify: the CSV file could not be written completely\n");
+  printf("\n%d passed, %d failed\n", s->passed, s->failed);
+  return s->failed > 0 || broken;
 }
 
 int main(int argc, char **argv)
@@ -323,7 +341,8 @@ int main(int argc, char **argv)
     if (wanted(&s, problem->name) && (!s.brief || has_case(&s, problem->name))) check_reference(&s, problem);
   const vf_case *c;
   for (int i = 0; (c = case_at(i)) != NULL; i++)
-    if (wanted(&s, c->problem) && (!s.brief || c->in_short)) run_case(&s, c);
+    if (wanted(&s, c->problem) && (!s.brief || c->in_short) && has_title(&s, c)) run_case(&s, c);
+  if (s.title) return finish(&s);
   run_pairs(&s);
   const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
   vf_control_run(&sink);
@@ -331,10 +350,5 @@ int main(int argc, char **argv)
   vf_models_run(&sink);
   vf_papers_run(&sink);
   vf_conserve_run(&sink);
-  for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
-  int broken = 0;
-  if (s.csv) broken = ferror(s.csv) | fclose(s.csv);
-  if (broken) fprintf(stderr, "verify: the CSV file could not be written completely\n");
-  printf("\n%d passed, %d failed\n", s.passed, s.failed);
-  return s.failed > 0 || broken;
+  return finish(&s);
 }
