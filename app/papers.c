@@ -147,8 +147,8 @@ static int make_figure(gallery *g, int i)
   if (r->failure[0] || !g->draws) return APP_DONE;
   char *data = path_of(g, f->name, ".csv");
   g->pictures[i] = path_of(g, f->name, ".svg");
-  int code = data && g->pictures[i] ? app_figure_data(g->a, r, data) : APP_FAILED;
-  if (!code) code = app_figure_draw(g->a, r, g->pictures[i]);
+  int code = data && g->pictures[i] ? app_paper_data(g->a, r, data) : APP_FAILED;
+  if (!code) code = app_paper_draw(g->a, r, g->pictures[i]);
   if (!code) g->shown[i].picture = g->pictures[i];
   free(data);
   return code;

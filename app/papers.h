@@ -6,9 +6,9 @@
 #include "papers_table.h"
 
 /* Draws a result as folder/NAME.svg; reports errors on stderr; returns an exit code. */
-int app_figure_draw(const app_arguments *a, const pp_result *r, const char *file);
+int app_paper_draw(const app_arguments *a, const pp_result *r, const char *file);
 /* The numbers of a picture as comma-separated values: errors over steps, or values over time. */
-int app_figure_data(const app_arguments *a, const pp_result *r, const char *file);
+int app_paper_data(const app_arguments *a, const pp_result *r, const char *file);
 
 /* One figure of the gallery. */
 typedef struct app_shown {

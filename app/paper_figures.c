@@ -241,7 +241,7 @@ static int draw_snapshots(const app_arguments *a, const pp_result *r, const char
   return app_gnuplot_close(&g, a);
 }
 
-int app_figure_draw(const app_arguments *a, const pp_result *r, const char *file)
+int app_paper_draw(const app_arguments *a, const pp_result *r, const char *file)
 {
   static int (*const draw[])(const app_arguments *, const pp_result *,
                              const char *) = {[PP_ORDERS] = draw_orders,
@@ -282,7 +282,7 @@ static void write_csv(FILE *to, const pp_result *r)
   }
 }
 
-int app_figure_data(const app_arguments *a, const pp_result *r, const char *file)
+int app_paper_data(const app_arguments *a, const pp_result *r, const char *file)
 {
   char *text = NULL;
   size_t length = 0;
