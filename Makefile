@@ -6,7 +6,8 @@ export JOBS DEPS
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: deps build program run test verify bench soak generated format clean help
+PAPERS ?=
+.PHONY: deps build program run papers test verify bench soak generated format clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +32,9 @@ run: program ## a robot arm with two controllers, its motion in build/robot_arm.
 	@$(BIN)/galpha view build/car_semi_active.h5 chassis.y chassis.roll "*_current*" -o build/car_semi_active.html
 	@scripts/plot-car $(BIN)/galpha build
 	@echo "look at build/robot_arm.svg, build/robot_arm_orders.svg, the four pictures of the car and, in a browser, build/car_semi_active.html"
+
+papers: program ## every figure of the five papers into build/papers, and a page with all of them (PAPERS='000-fig3 002-*': some)
+	@$(BIN)/galpha papers $(PAPERS) -o build/papers
 
 test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
 	@scripts/run-tests

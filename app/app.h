@@ -50,6 +50,7 @@ int app_modes(const app_arguments *a);
 int app_plot(const app_arguments *a);
 int app_view(const app_arguments *a);
 int app_export(const app_arguments *a);
+int app_papers(const app_arguments *a);
 int app_info(const app_arguments *a);
 
 /* ---- Arguments (arguments.c) ---- */

@@ -107,14 +107,33 @@ static const app_option converge_rows[] = {
     {"out", 'o', "FILE", 0,
      "picture of the errors, .svg, .png or .pdf (default: the model's name with _orders.svg)"},
     {"levels", 0, "N", 0, "runs in the table (default 5), each with half the step of the one before"},
+    {"signals", 0, "NAMES", 1,
+     "errors of these signals, separated by commas, as one 2-norm, instead of q, v, ...; may be repeated"},
+    {"max", 0, NULL, 0,
+     "largest errors over all steps of each run, instead of those at the end; needs equal steps"},
+    {"relative", 0, NULL, 0,
+     "errors divided by the 2-norm of the reference at the same time; needs --signals"},
+    {"methods", 0, "NAMES", 0, "several methods in one table and picture, separated by commas"},
+    {"form", 0, "NAMES", 0,
+     "forms of rigid bodies, separated by commas: space, body, se3 (default: the model's)"},
+    {"reference", 0, "FILE", 0,
+     "compare with a result (.h5) or table (.csv) instead of a run; needs --signals"},
     OPTIONS_MODEL,
     OPTION_END};
 
-static const char converge_more[] = "Errors are 2-norms over all components at the end, relative to a run "
-                                    "with a quarter of the smallest step. If the\n"
-                                    "model has error control, the tolerance is halved instead, unless --step "
-                                    "is given. The picture, with logarithmic\n"
-                                    "axes, is drawn by gnuplot; without -o a missing picture is no failure.";
+static const char converge_more[] = "Errors are 2-norms over all components of positions q, velocities v, "
+                                    "..., or of --signals, at the end of the run or "
+                                    "the\n"
+                                    "largest of all its steps (--max), compared with a run of the same "
+                                    "method with a quarter of the smallest step, or with "
+                                    "a\n"
+                                    "file. The error of q is the 2-norm of the motion that leads from one "
+                                    "position to the other. If the model has error "
+                                    "control,\n"
+                                    "the tolerance is halved instead, unless --step is given. The picture, "
+                                    "with logarithmic axes, is drawn by gnuplot; "
+                                    "without\n"
+                                    "-o a missing picture is no failure.";
 
 static const app_option linearize_rows[] = {
     {"inputs", 0, "NAMES", 1,
@@ -213,6 +232,26 @@ static const app_option export_options[] = {
     {"events", 0, NULL, 0, "times and names of the run's events instead of signals"},
     OPTION_END};
 
+static const app_option papers_options[] = {
+    {"out", 'o', "FOLDER", 0, "folder for pictures, data and the page (default: papers_figures)"},
+    {"list", 0, NULL, 0, "list the names of all figures"},
+    {"short", 0, NULL, 0, "only the figures of the short verification"},
+    {"check", 0, NULL, 0, "only check slopes and numbers: no pictures, no page"},
+    {"models", 0, "FOLDER", 0, "folder of the models (default: those that came with the program)"},
+    OPTION_END};
+
+static const char papers_more[] = "Figures and experiments of the five papers on the generalized-alpha "
+                                  "family, and what they leave open: each is "
+                                  "run,\n"
+                                  "its slopes and numbers are compared with what is expected, and it is "
+                                  "drawn: NAME.svg, its data NAME.csv, and all "
+                                  "of\n"
+                                  "them in one page, index.html. FIGURE are names or patterns: 000-fig3, "
+                                  "'002-*'. Without a name: all of them, "
+                                  "which\n"
+                                  "takes about ten seconds. Exit code 1: a slope or number is not as "
+                                  "expected. Needs gnuplot, except with --check.";
+
 static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all signals with their units"},
                                           {"names", 0, NULL, 0, "only the names of signals, one per line"},
                                           {"model", 0, NULL, 0, "only the text of the model"},
@@ -246,6 +285,8 @@ static const app_command commands[] = {
      view_options, view_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",
      export_options, NULL},
+    {"papers", app_papers, "FIGURE...", 0, -1, "draws the figures of the papers and checks their slopes",
+     papers_options, papers_more},
     {"info", app_info, "OUT", 1, 1, "shows the contents of a result file", info_options, NULL}};
 
 /* The option of a setting; name: buffer for its name. */

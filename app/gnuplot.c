@@ -31,7 +31,7 @@ int app_gnuplot_knows(const char *file)
   return terminal_of(file) != NULL;
 }
 
-void app_gnuplot_quoted(FILE *to, const char *text)
+static void write_quoted(FILE *to, const char *text, const char *space)
 {
   const size_t n = strlen(text);
   fputc('\'', to);
@@ -39,13 +39,25 @@ void app_gnuplot_quoted(FILE *to, const char *text)
     unsigned code;
     const int bytes = app_utf8(text + at, n - at, &code);
     if (bytes > 0 && code == '\'') fputc('\'', to);
-    if (bytes > 0 && !app_is_control(code))
+    if (bytes > 0 && code == ' ')
+      fputs(space, to);
+    else if (bytes > 0 && !app_is_control(code))
       fwrite(text + at, 1, (size_t)bytes, to);
     else
       fputc(bytes > 0 ? ' ' : '?', to);
     at += bytes > 0 ? (size_t)bytes : 1;
   }
   fputc('\'', to);
+}
+
+void app_gnuplot_quoted(FILE *to, const char *text)
+{
+  write_quoted(to, text, " ");
+}
+
+void app_gnuplot_label(FILE *to, const char *text)
+{
+  write_quoted(to, text, "\302\240");
 }
 
 /* Distinguishable on white, also for colour-blind readers. */

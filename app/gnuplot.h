@@ -33,5 +33,7 @@ int app_gnuplot_open(app_gnuplot *g, const app_arguments *a, const char *file, i
 int app_gnuplot_close(app_gnuplot *g, const app_arguments *a);
 /* 'text', with quotes within doubled and control characters as spaces. */
 void app_gnuplot_quoted(FILE *to, const char *text);
+/* The same for labels of one line: a space behind an index would be lost, so that spaces do not break. */
+void app_gnuplot_label(FILE *to, const char *text);
 
 #endif

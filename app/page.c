@@ -31,11 +31,10 @@ void app_page_numbers(FILE *to, int n, const double *numbers)
   fputs(n ? "]" : "[]", to);
 }
 
-void app_page_bytes(FILE *to, const void *bytes, size_t n)
+void app_page_base64(FILE *to, const void *bytes, size_t n)
 {
   static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const unsigned char *b = bytes;
-  putc('"', to);
   for (size_t i = 0; i < n; i += 3) {
     const unsigned long rest = n - i, word = (unsigned long)b[i] << 16 |
                                              (unsigned long)(rest > 1 ? b[i + 1] : 0) << 8 |
@@ -45,5 +44,11 @@ void app_page_bytes(FILE *to, const void *bytes, size_t n)
                           (char)(rest > 2 ? letter[word & 63] : '=')};
     fwrite(four, 1, sizeof four, to);
   }
+}
+
+void app_page_bytes(FILE *to, const void *bytes, size_t n)
+{
+  putc('"', to);
+  app_page_base64(to, bytes, n);
   putc('"', to);
 }

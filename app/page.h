@@ -11,7 +11,8 @@ void app_page_text(FILE *to, const char *text);
 void app_page_number(FILE *to, double number);
 /* Numbers in brackets, with commas. */
 void app_page_numbers(FILE *to, int n, const double *numbers);
-/* Bytes in quotes, in base64. */
+void app_page_base64(FILE *to, const void *bytes, size_t n);
+/* The same in quotes. */
 void app_page_bytes(FILE *to, const void *bytes, size_t n);
 
 /* The page itself, made from viewer/: text before the data, and after them. */

@@ -126,12 +126,13 @@ static int find_unused(const app_arguments *a, const ga_run_settings *o)
 #define MOST_STEPS 1e13 /* a year of the fastest ones */
 
 /* Applies settings of the command line. */
-static int take_settings(app_task *s, const app_arguments *a)
+static int take_settings(app_task *s, const app_arguments *a, const ga_method *method)
 {
   ga_run_settings *o = &s->settings;
   int code = take_table(a, o);
   if (!code) ga_run_choose_steps(o, app_has(a, "step"), app_has(a, "tol"), app_has(a, "accuracy"));
-  if (!code) code = find_unused(a, o);
+  if (!code && method) o->method = *method;
+  if (!code && !method) code = find_unused(a, o);
   if (!code && ga_run_check(s->ctx, o)) code = app_misused(a, "%s", ga_context_error(s->ctx)->text);
   const double step = o->step > 0.0 ? o->step : o->max_step;
   if (!code && step > 0.0 && (o->t_end - o->t_start) / step > MOST_STEPS)
@@ -212,7 +213,7 @@ static void print_messages(const ga_model *model)
   }
 }
 
-static int read_model(app_task *s, const app_arguments *a)
+static int read_model(app_task *s, const app_arguments *a, const ga_form *form)
 {
   ga_model_opts opts = ga_model_defaults();
   const char **set = calloc((size_t)a->n_given + 1, sizeof *set);
@@ -222,6 +223,7 @@ static int read_model(app_task *s, const app_arguments *a)
   opts.n_prescribe = s->prescribed.n;
   opts.prescribe = s->prescribed.list;
   opts.set = set;
+  opts.form = form;
   opts.allow_library = app_has(a, "allow-library");
   const ga_status status = ga_model_read_file(s->ctx, a->operands[0], &opts, &s->model);
   free(set);
@@ -238,6 +240,11 @@ static int read_model(app_task *s, const app_arguments *a)
 
 int app_task_open(app_task *s, const app_arguments *a)
 {
+  return app_task_open_as(s, a, NULL, NULL);
+}
+
+int app_task_open_as(app_task *s, const app_arguments *a, const ga_method *method, const ga_form *form)
+{
   ga_context_opts opts = ga_context_defaults();
   *s = (app_task){0};
   opts.log = log_warning;
@@ -245,11 +252,11 @@ int app_task_open(app_task *s, const app_arguments *a)
   opts.log_user = s;
   if (ga_context_create(&opts, &s->ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
   int code = app_prescribed_take(&s->prescribed, s->ctx, a);
-  if (!code) code = read_model(s, a);
+  if (!code) code = read_model(s, a, form);
   if (code) return code;
   s->machine = ga_model_machine(s->model);
   s->settings = *ga_model_settings(s->model);
-  const int taken = take_settings(s, a);
+  const int taken = take_settings(s, a, method);
   s->tolerance = s->settings.tolerance;
   return taken;
 }

@@ -38,6 +38,9 @@ typedef struct app_task {
 /* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit
  * code. The task has to be closed after failures too. */
 int app_task_open(app_task *s, const app_arguments *a);
+/* The same with another method or form than the model and the options give; each may be NULL. With a method,
+ * options that it does not use are accepted. */
+int app_task_open_as(app_task *s, const app_arguments *a, const ga_method *method, const ga_form *form);
 void app_task_close(app_task *s);
 
 /* Creates stepper and simulator for these settings, in place of existing ones; opts: callbacks and user. */

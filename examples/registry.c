@@ -18,6 +18,7 @@
   X(slider_crank)                                                                                            \
   X(slider_crank_moving)                                                                                     \
   X(rolling_disk)                                                                                            \
+  X(rolling_disk_printed)                                                                                    \
   X(spring_mass)                                                                                             \
   X(pendulum)                                                                                                \
   X(test71)                                                                                                  \

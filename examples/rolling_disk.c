@@ -29,6 +29,9 @@ static const double I2 = 2.0; /* [kg m²] about the axis */
 static const double g = 10.0; /* [m/s²] */
 static const double mr = 2.0 * 1.0, mr2 = 2.0 * 1.0 * 1.0;
 
+/* As `user`: f4 as it is printed, without −I2 c3 z3 z5. */
+static int printed;
+
 /* Inertia of the heading: m r² s3² + I1 c3² + I2 s3². */
 static double heading_inertia(double s3, double c3)
 {
@@ -52,11 +55,11 @@ static int force(void *user, const ga_point *p, double *out)
   const double s3 = sin(p->q[2]), c3 = cos(p->q[2]), s4 = sin(p->q[3]), c4 = cos(p->q[3]);
   const double z3 = p->v[2], z4 = p->v[3], z5 = p->v[4], *psi = p->psi;
   const double squares = z3 * z3 + z4 * z4, twice = 2.0 * z3 * z4;
-  (void)user;
+  const double forgotten = user == &printed ? I2 * z3 * z5 * c3 : 0.0;
   out[0] = mr * (twice * c3 * c4 - squares * s3 * s4) - psi[0];
   out[1] = mr * (twice * c3 * s4 + squares * s3 * c4) - psi[1];
   out[2] = (mr2 - I1) * z4 * z4 * s3 * c3 + I2 * (z5 + z4 * s3) * z4 * c3 + mr * g * s3;
-  out[3] = z3 * c3 * (2.0 * (I1 - I2 - mr2) * z4 * s3 - I2 * z5);
+  out[3] = z3 * c3 * (2.0 * (I1 - I2 - mr2) * z4 * s3 - I2 * z5) + forgotten;
   out[4] = -I2 * z3 * z4 * c3 + r * (c4 * psi[0] + s4 * psi[1]);
   return 0;
 }
@@ -135,11 +138,21 @@ static void fill_q(double (*Q)[N], const ga_point *p)
   Q[PSI + 1][3] = -r * c4 * z5;
 }
 
+/* Of f4 as printed: D and Q are derivatives of M vdot − f. */
+static void forget_term(ga_jacobian *J, const ga_point *p)
+{
+  const double s3 = sin(p->q[2]), c3 = cos(p->q[2]), z3 = p->v[2], z5 = p->v[4];
+  double(*D)[N] = (double(*)[N])J->D, (*Q)[N] = (double(*)[N])J->Q;
+  D[3][2] -= J->shift_v * I2 * z5 * c3;
+  D[3][4] -= J->shift_v * I2 * z3 * c3;
+  Q[3][2] += I2 * z3 * z5 * s3;
+}
+
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
-  (void)user;
   fill_d((double(*)[N])J->D, p, J->shift_v, J->shift_vdot);
   fill_q((double(*)[N])J->Q, p);
+  if (user == &printed) forget_term(J, p);
   return 0;
 }
 
@@ -154,6 +167,12 @@ static void define(ga_system_def *def)
   def->k = k;
   def->k_acc = k_acc;
   def->jacobian = jacobian;
+}
+
+static void define_printed(ga_system_def *def)
+{
+  define(def);
+  def->user = &printed;
 }
 
 /* T + U. */
@@ -187,5 +206,18 @@ const ex_problem ex_rolling_disk = {
     .q0 = q0,
     .v0 = v0,
     .reference = {.t = 10.0, .q = q_end, .v = v_end, .vdot = vdot_end, .psi = psi_end},
+    .energy = energy,
+};
+
+/* What the paper's own figure may show: its energy is not conserved. */
+const ex_problem ex_rolling_disk_printed = {
+    .name = "rolling_disk_printed",
+    .title = "disk rolling without slipping, Jay & Negrut, (7.2) with f4 as printed",
+    .define = define_printed,
+    .t_end = 10.0,
+    .h = 5e-3,
+    .rho = 0.8,
+    .q0 = q0,
+    .v0 = v0,
     .energy = energy,
 };

@@ -49,6 +49,8 @@ typedef struct ga_model_opts {      /* start from ga_model_defaults() */
   const ga_prescription *prescribe; /* [n_prescribe] */
   int n_functions;
   const ga_model_function *functions; /* [n_functions] */
+  const ga_form *form;                /* instead of the model's key `form`, for comparisons; NULL: as the
+                                         model says. ga_model_text() and ga_model_write_text() do not have it */
   int allow_library;                  /* 1: shared libraries with user functions may be loaded */
   int without_meshes;                 /* 1: shapes whose meshes are in files are left out */
   long max_parts;                     /* parts that a model may have, repeats included; default 1000000 */

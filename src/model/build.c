@@ -379,6 +379,7 @@ void ga__read_machine(ga__reader *reader, ga__tree *root, ga__globals *globals, 
   ga__messages_begin(reader->r->messages, "the model", NULL);
   const int named = collect(reader, root);
   ga__read_globals(reader, root, globals);
+  if (reader->r->opts->form) globals->machine.form = *reader->r->opts->form;
   if (named) ga__read_settings(reader, root, settings);
   globals->machine.t_start = reader->t_start = settings->t_start;
   const ga_status status =

@@ -96,7 +96,7 @@ endif()
 
 if(CLANG AND klu_include AND hdf5_include AND lapacke_include AND arpack_include AND ccd_include)
   string(REPLACE "|" ";" FLAGS "${FLAGS}")
-  list(APPEND FLAGS -std=c11 -fsyntax-only -Werror "-I${SOURCE_DIR}/include" "-I${SOURCE_DIR}/src" "-I${SOURCE_DIR}/examples"
+  list(APPEND FLAGS -std=c11 -fsyntax-only -Werror "-I${SOURCE_DIR}/include" "-I${SOURCE_DIR}/src" "-I${SOURCE_DIR}/examples" "-I${SOURCE_DIR}/papers"
               -isystem "${klu_include}" -isystem "${hdf5_include}" -isystem "${lapacke_include}"
               -isystem "${arpack_include}" -isystem "${ccd_include}" -DGALPHA_HAVE_FOPENCOOKIE
               -DMX_DATA="")

@@ -146,4 +146,5 @@ void vf_papers_run(const vf_sink *s)
   vf_papers_same(s);
   vf_papers_order(s);
   check_refusal(s);
+  vf_papers_figures(s);
 }

@@ -41,4 +41,7 @@ int vf_parts_fail(const vf_parts *p, const char *what, ga_status status, char *t
 int vf_parts_signals(const vf_parts *p, int n, const char *const *names, double *out, char *text,
                      size_t size);
 
+/* The table of figures of papers/: every slope and fact, those that `galpha papers` draws. */
+void vf_papers_figures(const vf_sink *sink);
+
 #endif

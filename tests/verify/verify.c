@@ -7,6 +7,8 @@
 #include "papers.h"
 #include "same.h"
 
+#include "papers_table.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,12 +301,13 @@ static int parse(session *s, int argc, char **argv)
       s->csv = fopen(argv[++i], "w");
       if (!s->csv) return fprintf(stderr, "verify: cannot write %s\n", argv[i]), 1;
       fprintf(s->csv, "problem,case,quantity,h,value\n");
-    } else if (argv[i][0] != '-' && (ex_problem_find(argv[i]) || mx_machine_find(argv[i]) ||
-                                     strcmp(argv[i], "conserve") == 0 || strcmp(argv[i], "models") == 0)) {
+    } else if (argv[i][0] != '-' &&
+               (ex_problem_find(argv[i]) || mx_machine_find(argv[i]) || pp_figure_find(argv[i]) ||
+                strcmp(argv[i], "conserve") == 0 || strcmp(argv[i], "models") == 0)) {
       argv[s->n_names++] = argv[i];
     } else {
       return fprintf(stderr,
-                     "usage: verify [--short] [--title PART] [--csv FILE] [PROBLEM | MACHINE | conserve | models ...]\n"
+                     "usage: verify [--short] [--title PART] [--csv FILE] [PROBLEM | MACHINE | FIGURE | conserve | models ...]\n"
                      "no such problem, machine or option: %s\n",
                      argv[i]),
              1;

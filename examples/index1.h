@@ -4,8 +4,8 @@
  *
  * are solved for z = (vdot, λ, ψ, y). Uses the problem's callbacks and the group's storage, nothing of the
  * methods under test and none of the library's linear algebra. */
-#ifndef VERIFY_INDEX1_H
-#define VERIFY_INDEX1_H
+#ifndef GALPHA_EXAMPLES_INDEX1_H
+#define GALPHA_EXAMPLES_INDEX1_H
 
 #include "problem.h"
 

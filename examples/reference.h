@@ -1,7 +1,7 @@
 /* A reference trajectory that shares nothing with the methods under test: the index-1 form (index1.h)
  * integrated for (q, v, x), q in its flat storage, by Gragg-Bulirsch-Stoer extrapolation. */
-#ifndef VERIFY_REFERENCE_H
-#define VERIFY_REFERENCE_H
+#ifndef GALPHA_EXAMPLES_REFERENCE_H
+#define GALPHA_EXAMPLES_REFERENCE_H
 
 #include "index1.h"
 

@@ -1,6 +1,6 @@
 /* A small dense LU of the harness's own, so that the reference shares no linear algebra with the library. */
-#ifndef VERIFY_DENSE_H
-#define VERIFY_DENSE_H
+#ifndef GALPHA_EXAMPLES_DENSE_H
+#define GALPHA_EXAMPLES_DENSE_H
 
 /* Factors the n × n row-major A in place: rows are scaled by their largest entry (kept in scale[n]), pivots
  * are searched in the column (kept in pivot[n]). Returns 0, or 1 + the column without a pivot. */
