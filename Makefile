@@ -23,13 +23,14 @@ program: ## build the program alone
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target galpha_program -j $(JOBS)
 
-run: program ## a robot arm with two controllers, its motion in build/robot_arm.svg, its errors in build/robot_arm_orders.svg; a car, build/car_*.svg
+run: program ## a robot arm with two controllers, its motion in build/robot_arm.svg, its errors in build/robot_arm_orders.svg; a car, build/car_*.svg and its animation, build/car_semi_active.html
 	@$(BIN)/galpha run examples/models/robot_arm.yaml -o build/robot_arm.h5
 	@$(BIN)/galpha plot build/robot_arm.h5 "*.angle" "*.angle_rate" "*_motor.force" --xy tool.x tool.y -o build/robot_arm.svg
 	@cd build && ../$(BIN)/galpha converge ../examples/models/robot_arm.yaml --step 10ms
 	@$(BIN)/galpha run examples/models/car_semi_active.yaml --step 2ms -o build/car_semi_active.h5
+	@$(BIN)/galpha view build/car_semi_active.h5 chassis.y chassis.roll "*_current*" -o build/car_semi_active.html
 	@scripts/plot-car $(BIN)/galpha build
-	@echo "look at build/robot_arm.svg, build/robot_arm_orders.svg and the four pictures of the car"
+	@echo "look at build/robot_arm.svg, build/robot_arm_orders.svg, the four pictures of the car and, in a browser, build/car_semi_active.html"
 
 test: deps ## all tests, with sanitizers and valgrind; ends with "N passed, N failed"
 	@scripts/run-tests

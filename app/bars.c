@@ -20,7 +20,7 @@ static int update_meter(void *user, const ga_stepper *st)
   double energy = 0.0;
   if (!b->metered) b->metered = ga_meter_update(b->meter, ga_stepper_state(st));
   if (!b->metered && b->jumped) b->metered = app_events_energy(b->task, ga_stepper_state(st), &energy);
-  if (!b->metered && b->jumped) ga_meter_add_input(b->meter, energy - b->energy);
+  if (!b->metered && b->jumped) app_events_add_work(b->meter, b->watch, energy - b->energy);
   b->jumped = 0;
   return b->metered != GA_OK;
 }

@@ -44,6 +44,18 @@ static void warn_of_start(const app_task *s)
   ga_meter_destroy(&meter);
 }
 
+/* Where the machine can be seen: a page with --view; else the command, where a start moves it or fails. */
+static int name_picture(const app_task *s, const app_arguments *a, int failed)
+{
+  fflush(stdout);
+  if (app_has(a, "view")) return app_view(a);
+  if (failed)
+    fprintf(stderr, "  'galpha view %s' draws the machine as it is given\n", a->operands[0]);
+  else if (ga_machine_moves(s->machine, s->stepper, NULL, 0) > 0)
+    printf("  'galpha view %s' draws given and assembled positions\n", a->operands[0]);
+  return APP_DONE;
+}
+
 int app_check(const app_arguments *a)
 {
   app_task s;
@@ -56,10 +68,12 @@ int app_check(const app_arguments *a)
     if (!status) status = app_task_start(&s, 1);
     if (status) {
       app_task_explain(&s, a, "the machine cannot be started", status);
+      name_picture(&s, a, 1);
       code = APP_FAILED;
     } else {
       app_task_report(&s, stdout, 1, app_has(a, "verbose"));
       warn_of_start(&s);
+      code = name_picture(&s, a, 0);
     }
   }
   app_task_close(&s);

@@ -89,7 +89,11 @@ static const char kinematics_more[] = "For machines whose motion drives prescrib
                                       "dead\n"
                                       "centre, where two motions branch off, and where a loop cannot close.";
 
-static const app_option check_options[] = {OPTIONS_MODEL, OPTION_VERBOSE, OPTION_END};
+static const app_option check_options[] = {
+    OPTIONS_MODEL,
+    OPTION_VERBOSE,
+    {"view", 0, NULL, 0, "also writes a page that draws it, as galpha view does"},
+    OPTION_END};
 
 static const app_option write_options[] = {
     {"out", 'o', "FILE", 0, "file to write (default: the standard output)"}, OPTIONS_MODEL, OPTION_END};
@@ -192,12 +196,14 @@ static const char plot_more[] =
 
 static const app_option view_options[] = {
     {"out", 'o', "FILE", 0, "page, .html (default: the file's name with .html, in the current folder)"},
+    {"live", 0, NULL, 0, "while a run goes on: writes the page anew every two seconds; it reloads itself"},
     OPTIONS_MODEL,
     OPTION_END};
 
 static const char view_more[] =
-    "FILE is a result, or a model, which is drawn as it starts. The page needs nothing else: no server, no "
-    "network.\n"
+    "FILE is a result, a file of galpha modes, or a model, which is drawn as it starts. Further results are "
+    "drawn over\n"
+    "the first one. The page needs nothing else: no server, no network.\n"
     "SIGNAL are names of signals to be plotted first, in which * matches any text: 'arm.*'. Long runs are "
     "thinned out.";
 

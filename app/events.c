@@ -60,3 +60,11 @@ void app_events_print(ga_context *ctx, const char *file, FILE *out)
   if (r) app_events_list(r, out, 0);
   ga_result_close(&r);
 }
+
+void app_events_add_work(ga_meter *meter, ga_event_watch *watch, double work)
+{
+  if (ga_event_watch_switched(watch) && work < 0)
+    ga_meter_add_loss(meter, -work);
+  else
+    ga_meter_add_input(meter, work);
+}

@@ -26,4 +26,7 @@ ga_status app_events_energy(const app_task *s, const ga_state *state, double *en
 void app_events_list(const ga_result *r, FILE *out, int all);
 void app_events_print(ga_context *ctx, const char *file, FILE *out);
 
+/* Counts the energy that events have brought: what is lost where parts are switched is dissipated. */
+void app_events_add_work(ga_meter *meter, ga_event_watch *watch, double work);
+
 #endif

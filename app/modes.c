@@ -12,7 +12,7 @@
 /* If the equations change by more than this fraction during the time constant of the slowest mode, the state
  * is neither an equilibrium nor a steady motion. */
 #define UNSTEADY 1e-4
-#define POOR 1e-8 /* larger residuals cause a warning */
+#define POOR 1e-9 /* larger residuals cause a warning */
 
 typedef struct study {
   const app_arguments *a;
@@ -359,7 +359,7 @@ static int write_file(const study *t, const char *path)
   table[at++] = (ga_table){.name = "state/q", .rows = nq, .numbers = s->q};
   table[at++] = (ga_table){.name = "state/v", .rows = nv, .numbers = s->v};
   const char *const attributes[] = {"title", ga_model_title(t->s.model), "file", t->a->operands[0]};
-  const ga_tables all = {"galpha modes 1", at, table, NULL, 2, attributes};
+  const ga_tables all = {"galpha modes 1", at, table, ga_model_text(t->s.model), 2, attributes};
   const ga_status status = complete ? ga_tables_write(t->s.ctx, path, &all) : GA_ERR_MEMORY;
   for (int i = 0; i < OWN; i++) free(numbers[i]);
   if (status) return app_task_explain(&t->s, t->a, "the modes cannot be written", status), APP_FAILED;

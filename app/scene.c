@@ -2,6 +2,7 @@
  * turned into poses of movers by the machine that the file's model describes. */
 #include "scene.h"
 
+#include "mesh.h"
 #include "page.h"
 
 #include <math.h>
@@ -13,6 +14,8 @@ enum {
   FEWEST_FRAMES = 200,
   POSE = 7,              /* numbers of a pose */
   MOST_NUMBERS = 450000, /* of all poses, 2.4 MB in base64 */
+  LOADS = 6,             /* of a piece of a beam: N, Q, T, M, strain, curvature */
+  MOST_LOADS = 90000,    /* of all pieces, 0.5 MB */
 };
 
 /* ---- Which records ---- */
@@ -112,9 +115,9 @@ static void quaternion_of(const double R[9], float q[4])
   for (int i = 0; i < 4; i++) q[i] = (float)(scale * row[k][i]);
 }
 
-static void pose_of(const app_scene *s, int mover, float out[POSE])
+static void pose_of(const app_scene *s, const double *q, int mover, float out[POSE])
 {
-  const ga_state state = {.q = s->q};
+  const ga_state state = {.q = q};
   ga_pose pose;
   if (ga_machine_mover_pose(s->machine, &state, mover, &pose)) pose = ga_pose_identity();
   for (int i = 0; i < 3; i++) out[i] = (float)pose.position[i];
@@ -145,6 +148,37 @@ static void find_lost(app_scene *s, const double *places)
   }
 }
 
+/* ---- Forces in beams and cables ---- */
+
+static ga_status take_room_for_loads(app_scene *s, size_t frames)
+{
+  s->n_pieces = ga_machine_piece_loads(s->machine, NULL, 0, NULL);
+  if (s->n_pieces == 0) return GA_OK;
+  const size_t all = frames * (size_t)s->n_pieces * LOADS;
+  s->load_stride = (long)(all / MOST_LOADS) + 1;
+  s->n_loads = ((long)frames - 1) / s->load_stride + 1;
+  s->load = calloc((size_t)s->n_loads * (size_t)s->n_pieces * LOADS, sizeof *s->load);
+  return s->load ? GA_OK : GA_ERR_MEMORY;
+}
+
+/* Of the frame k, at which q is. */
+static ga_status take_loads(app_scene *s, long k)
+{
+  const ga_state state = {.q = s->q};
+  if (s->n_pieces == 0 || k % s->load_stride != 0) return GA_OK;
+  ga_piece_load *all = malloc((size_t)s->n_pieces * sizeof *all);
+  if (!all) return GA_ERR_MEMORY;
+  ga_machine_piece_loads(s->machine, &state, s->n_pieces, all);
+  float *out = s->load + (size_t)(k / s->load_stride) * (size_t)s->n_pieces * LOADS;
+  for (int i = 0; i < s->n_pieces; i++, out += LOADS) {
+    const double *f = all[i].force, *e = all[i].strain;
+    const double six[LOADS] = {f[0], hypot(f[1], f[2]), f[3], hypot(f[4], f[5]), e[0], hypot(e[4], e[5])};
+    for (int j = 0; j < LOADS; j++) out[j] = (float)six[j];
+  }
+  free(all);
+  return GA_OK;
+}
+
 static ga_status compute_poses(app_scene *s)
 {
   const size_t n = s->n_frames > 0 ? (size_t)s->n_frames : 1;
@@ -154,12 +188,14 @@ static ga_status compute_poses(app_scene *s)
   s->pose = malloc(((size_t)movers * n * POSE + 1) * sizeof *s->pose);
   s->lost = calloc((size_t)movers + 1, 1);
   ga_status status = s->pose && s->lost && one && (places || !s->n_frames) ? GA_OK : GA_ERR_MEMORY;
+  if (!status) status = take_room_for_loads(s, n);
   if (!status && places) status = read_places(s, places);
   if (!status && places) find_lost(s, places);
   for (size_t k = 0; k < n && !status; k++) {
     for (int i = 0; i < n_places && places; i++) one[i] = places[(size_t)i * n + k];
     if (places) status = ga_machine_from_places(s->machine, one, s->q);
-    for (int i = 0; i < movers; i++) pose_of(s, i, s->pose + ((size_t)i * n + k) * POSE);
+    for (int i = 0; i < movers; i++) pose_of(s, s->q, i, s->pose + ((size_t)i * n + k) * POSE);
+    if (!status) status = take_loads(s, (long)k);
   }
   free(places);
   free(one);
@@ -173,8 +209,18 @@ ga_status app_scene_read(app_scene *s)
   return status;
 }
 
+ga_status app_scene_give(app_scene *s, const double *q)
+{
+  const int movers = ga_machine_n_movers(s->machine);
+  s->given = malloc(((size_t)movers * POSE + 1) * sizeof *s->given);
+  for (int i = 0; s->given && i < movers; i++) pose_of(s, q, i, s->given + (size_t)i * POSE);
+  return s->given ? GA_OK : GA_ERR_MEMORY;
+}
+
 void app_scene_free(app_scene *s)
 {
+  free(s->load);
+  free(s->given);
   free(s->q);
   free(s->time);
   free(s->frame);
@@ -251,20 +297,104 @@ static void write_end(const app_scene *s, FILE *to, const ga_state *state, const
   app_page_numbers(to, POSE, numbers);
 }
 
-static void write_shapes(const app_scene *s, FILE *to)
+static const char *kind_name(ga_shape_kind kind)
 {
   static const char *const name[] = {
-      [GA_SHAPE_FRAME] = "frame",   [GA_SHAPE_POINT] = "point", [GA_SHAPE_LINE] = "line",
-      [GA_SHAPE_COIL] = "coil",     [GA_SHAPE_JOINT] = "joint", [GA_SHAPE_ARROW] = "arrow",
-      [GA_SHAPE_SPHERE] = "sphere", [GA_SHAPE_DISK] = "disk",   [GA_SHAPE_PLANE] = "plane",
-      [GA_SHAPE_BEAM] = "beam",     [GA_SHAPE_CABLE] = "cable", [GA_SHAPE_WHEEL] = "wheel"};
+      [GA_SHAPE_FRAME] = "frame",   [GA_SHAPE_POINT] = "point",       [GA_SHAPE_LINE] = "line",
+      [GA_SHAPE_COIL] = "coil",     [GA_SHAPE_JOINT] = "joint",       [GA_SHAPE_ARROW] = "arrow",
+      [GA_SHAPE_SPHERE] = "sphere", [GA_SHAPE_DISK] = "disk",         [GA_SHAPE_PLANE] = "plane",
+      [GA_SHAPE_BEAM] = "beam",     [GA_SHAPE_CABLE] = "cable",       [GA_SHAPE_WHEEL] = "wheel",
+      [GA_SHAPE_BOX] = "box",       [GA_SHAPE_CYLINDER] = "cylinder", [GA_SHAPE_CAPSULE] = "capsule",
+      [GA_SHAPE_TUBE] = "tube",     [GA_SHAPE_CONE] = "cone",         [GA_SHAPE_MESH] = "mesh"};
+  return name[kind];
+}
+
+/* ---- Roads ---- */
+
+/* Positions of all movers over the frames, in the axes of a fixed pose: low and high x, y. */
+static void find_travelled(const app_scene *s, const ga_pose *at, double low[2], double high[2])
+{
+  const size_t n = (size_t)ga_machine_n_movers(s->machine) * frames_of(s);
+  low[0] = low[1] = INFINITY, high[0] = high[1] = -INFINITY;
+  for (size_t i = frames_of(s); i < n; i++) { /* without the ground */
+    const float *x = s->pose + i * POSE;
+    for (int k = 0; k < 2; k++) {
+      double along = 0;
+      for (int j = 0; j < 3; j++) along += at->rotation[3 * j + k] * ((double)x[j] - at->position[j]);
+      if (!isfinite(along)) continue;
+      low[k] = fmin(low[k], along), high[k] = fmax(high[k], along);
+    }
+  }
+}
+
+/* Heights of a road over the region that is travelled, and a tenth of it around; at the start. */
+static void write_road(const app_scene *s, FILE *to, int shape, const ga_pose *at)
+{
+  enum { MOST_POINTS = 24000, LEAST = 9, MOST_ACROSS = 120 };
+  double low[2], high[2], z;
+  int varies = 0;
+  ga_machine_road_height(s->machine, shape, 0, 0, 0, &z, &varies);
+  if (!varies) return;
+  find_travelled(s, at, low, high);
+  const double length = fmax(high[0] - low[0], high[1] - low[1]);
+  if (!isfinite(length) || !(length > 0)) return;
+  for (int k = 0; k < 2; k++) low[k] -= 0.1 * length + 0.5, high[k] += 0.1 * length + 0.5;
+  const double a = high[0] - low[0], b = high[1] - low[1];
+  int ny = (int)fmax(LEAST, fmin(MOST_ACROSS, sqrt(MOST_POINTS * b / a)));
+  const int nx = MOST_POINTS / ny;
+  float *height = malloc((size_t)nx * (size_t)ny * sizeof *height);
+  if (!height) return;
+  const double t = s->n_frames ? s->time[s->frame[0]] : 0;
+  for (int i = 0; i < nx; i++)
+    for (int j = 0; j < ny; j++) {
+      const double x = low[0] + a * i / (nx - 1), y = low[1] + b * j / (ny - 1);
+      height[i * ny + j] = ga_machine_road_height(s->machine, shape, t, x, y, &z, NULL) ? NAN : (float)z;
+    }
+  fprintf(to, ",\"road\":{\"nx\":%d,\"ny\":%d,\"from\":[%.9g,%.9g],\"to\":[%.9g,%.9g],\"height\":", nx, ny,
+          low[0], low[1], high[0], high[1]);
+  app_page_bytes(to, height, (size_t)nx * (size_t)ny * sizeof *height);
+  putc('}', to);
+  free(height);
+}
+
+/* ---- Shapes ---- */
+
+static int count_meshes(const app_scene *s, const ga_state *state)
+{
+  int n = 0;
+  for (int i = 0; i < ga_machine_n_shapes(s->machine); i++) {
+    ga_shape shape;
+    n += !ga_machine_shape(s->machine, state, i, &shape) && shape.kind == GA_SHAPE_MESH;
+  }
+  return n;
+}
+
+static ga_status write_solid(app_scene *s, FILE *to, const ga_shape *shape, int meshes)
+{
+  long kept = 0;
+  if (shape->dimension[0] > 0) {
+    fputs(",\"dimension\":", to);
+    app_page_numbers(to, 3, shape->dimension);
+  }
+  if (shape->given) fprintf(to, ",\"given\":1,\"opacity\":%.4g", shape->opacity);
+  if (shape->colour >= 0) fprintf(to, ",\"colour\":%d", shape->colour);
+  if (shape->kind != GA_SHAPE_MESH) return GA_OK;
+  const ga_status status = app_mesh_write(to, shape, APP_MOST_TRIANGLES / meshes, &kept);
+  s->n_triangles += shape->n_triangles, s->n_kept += kept;
+  return status;
+}
+
+static ga_status write_shapes(app_scene *s, FILE *to)
+{
   const ga_state state = {.q = s->q};
+  const int meshes = count_meshes(s, &state);
+  ga_status status = GA_OK;
   fputs(",\"shapes\":[", to);
-  for (int i = 0, n = 0; i < ga_machine_n_shapes(s->machine); i++) {
+  for (int i = 0, n = 0; i < ga_machine_n_shapes(s->machine) && !status; i++) {
     ga_shape shape;
     if (ga_machine_shape(s->machine, &state, i, &shape)) continue;
     if (n++) fputs(",\n", to);
-    fprintf(to, "{\"kind\":\"%s\",\"part\":", name[shape.kind]);
+    fprintf(to, "{\"kind\":\"%s\",\"part\":", kind_name(shape.kind));
     app_page_text(to, shape.part);
     fputs(",\"type\":", to);
     app_page_text(to, shape.type);
@@ -275,19 +405,36 @@ static void write_shapes(const app_scene *s, FILE *to)
       if (k) putc(',', to);
       write_end(s, to, &state, &shape, k);
     }
-    fputs("]}", to);
+    putc(']', to);
+    status = write_solid(s, to, &shape, meshes);
+    if (shape.kind == GA_SHAPE_PLANE && shape.on[0] == 0) write_road(s, to, i, &shape.end[0]);
+    putc('}', to);
   }
   putc(']', to);
+  return status;
 }
 
-void app_scene_write(const app_scene *s, FILE *to)
+static void write_loads(const app_scene *s, FILE *to)
+{
+  if (s->n_pieces == 0) return;
+  fprintf(to, ",\"loads\":{\"pieces\":%d,\"stride\":%ld,\"values\":", s->n_pieces, s->load_stride);
+  app_page_bytes(to, s->load, (size_t)s->n_loads * (size_t)s->n_pieces * LOADS * sizeof *s->load);
+  putc('}', to);
+}
+
+ga_status app_scene_write(app_scene *s, FILE *to)
 {
   double *time = malloc(frames_of(s) * sizeof *time);
   for (size_t k = 0; time && k < frames_of(s); k++) time[k] = s->n_frames ? s->time[s->frame[k]] : 0.0;
   fputs("\"time\":", to);
   app_page_bytes(to, time, time ? frames_of(s) * sizeof *time : 0);
   free(time);
-  if (!s->machine) return;
+  if (!s->machine) return GA_OK;
   write_movers(s, to);
-  write_shapes(s, to);
+  write_loads(s, to);
+  if (s->given) {
+    fputs(",\"given\":", to);
+    app_page_bytes(to, s->given, (size_t)ga_machine_n_movers(s->machine) * POSE * sizeof *s->given);
+  }
+  return write_shapes(s, to);
 }

@@ -17,6 +17,11 @@ typedef struct app_scene {
   long n_frames;
   float *pose; /* [n_movers][n_frames][7] position, then quaternion x, y, z, w */
   char *lost;  /* [n_movers] 1: the file does not say where it is */
+  float *load; /* [n_loads][n_pieces][6] of pieces of beams and cables, every load_stride frames */
+  int n_pieces;
+  long load_stride, n_loads;
+  float *given; /* [n_movers][7] poses as the model gives them, where a start moves them; NULL: none */
+  long n_triangles, n_kept; /* of all meshes; after simplification */
   int n_lost;
   int damaged; /* 1: some records could not be read */
 } app_scene;
@@ -25,7 +30,9 @@ typedef struct app_scene {
  * GA_ERR_MEMORY, or a failure of the file other than damaged records. */
 ga_status app_scene_read(app_scene *s);
 void app_scene_free(app_scene *s);
+/* Takes the poses at q as those that were given, before a start. */
+ga_status app_scene_give(app_scene *s, const double *q);
 /* Members of a JSON object: "time", "movers", "poses", "shapes". */
-void app_scene_write(const app_scene *s, FILE *to);
+ga_status app_scene_write(app_scene *s, FILE *to);
 
 #endif

@@ -1,5 +1,7 @@
-/* galpha view: a page that shows a machine moving, with plots of its signals. */
+/* galpha view: a page that shows a machine moving, with plots of its signals; several results over each
+ * other; modes; a model before it runs. */
 #define _POSIX_C_SOURCE 200809L
+#include "mode_shapes.h"
 #include "page.h"
 #include "results.h"
 #include "scene.h"
@@ -9,8 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_NUMBERS = 350000 /* of all signals, 1.9 MB in base64 */ };
+enum { LIVE_SECONDS = 2 /* between pages of a run that grows */ };
 static const char MARK[] = "@GALPHA_DATA@"; /* in the page, where the data go */
 
 typedef struct view {
@@ -23,7 +27,29 @@ typedef struct view {
   char *chosen; /* [n_signals] 1: plotted first */
   char note[512];
   int left_out; /* signals for which there was no room */
+  int quiet;    /* 1: nothing is printed */
+  int has_modes;
+  app_mode_shapes modes;
+  char *moves; /* by how much a start moves bodies; NULL: it does not */
 } view;
+
+enum { MOST_RESULTS = 8 };
+
+static int out_of_memory(void)
+{
+  return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+}
+
+/* 1: a result, by its first bytes, or its name where it cannot be read. */
+static int is_result(const char *file)
+{
+  char begin[4] = {0};
+  FILE *f = fopen(file, "rb");
+  const size_t n = f ? fread(begin, 1, sizeof begin, f) : 0;
+  if (f) fclose(f);
+  return (n == sizeof begin && memcmp(begin, "\211HDF", 4) == 0) || app_ends_in(file, ".h5") ||
+         app_ends_in(file, ".hdf5");
+}
 
 /* ---- Signals ---- */
 
@@ -31,8 +57,10 @@ static int choose_signals(view *v)
 {
   const int n = ga_result_n_signals(v->result);
   v->chosen = calloc((size_t)n + 1, 1);
-  if (!v->chosen) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  if (!v->chosen) return out_of_memory();
   for (int k = 1; k < v->a->n_operands; k++) {
+    if (is_result(v->a->operands[k])) continue;
+    if (v->file != v->a->operands[0] && !app_result_has(v->result, v->a->operands[k])) continue;
     if (!app_result_has(v->result, v->a->operands[k]))
       return app_result_no_signal(v->a, v->result, v->file, v->a->operands[k]);
     for (int i = 0; i < n; i++)
@@ -175,7 +203,9 @@ static void write_member(FILE *to, const char *name, const char *text)
 
 static const char *title_of(const view *v)
 {
-  const char *title = v->result ? ga_result_attribute(v->result, "title") : ga_model_title(v->task.model);
+  const char *title = v->result      ? ga_result_attribute(v->result, "title")
+                      : v->has_modes ? ga_model_title(v->model)
+                                     : ga_model_title(v->task.model);
   return title ? title : "";
 }
 
@@ -195,23 +225,59 @@ static ga_status write_data(view *v, FILE *to)
   fputs("\"gravity\":", to);
   app_page_numbers(to, 3, g);
   fprintf(to, ",\"records\":%ld,", v->scene.n);
-  app_scene_write(&v->scene, to);
+  ga_status status = app_scene_write(&v->scene, to);
+  if (v->has_modes) {
+    fputs(",\"modes\":", to);
+    if (!status) status = app_mode_shapes_write(&v->modes, v->scene.machine, to);
+  }
+  if (v->moves) fputs(",\"moves\":", to), app_page_text(to, v->moves);
+  if (app_has(v->a, "live")) fprintf(to, ",\"live\":%d", LIVE_SECONDS);
   write_events(v, to);
-  const ga_status status = write_signals(v, to);
-  fprintf(to, ",\"left_out\":%d}", v->left_out);
+  if (!status) status = write_signals(v, to);
+  fprintf(to, ",\"meshes\":[%ld,%ld],\"left_out\":%d", v->scene.n_triangles, v->scene.n_kept, v->left_out);
   return status;
 }
 
-/* The page with the data in the place of the mark. */
-static int write_page(view *v, const char *file)
+static ga_status write_all(view *v, int n, FILE *to)
+{
+  ga_status status = write_data(v, to);
+  fputs(",\"others\":[", to);
+  for (int i = 1; i < n && !status; i++) {
+    if (i > 1) putc(',', to);
+    status = write_data(v + i, to);
+    putc('}', to);
+  }
+  fputs("]}", to);
+  return status;
+}
+
+static void print_page(const view *v, int n, const char *file, size_t length)
+{
+  printf("%s: ", file);
+  if (v->has_modes)
+    printf("%d modes", v->modes.n);
+  else if (v->result)
+    printf("%ld of %ld records", v->scene.n_frames, v->scene.n);
+  else
+    fputs("the machine as it starts", stdout);
+  for (int i = 1; i < n; i++)
+    printf("; %s: %ld of %ld records", v[i].file, v[i].scene.n_frames, v[i].scene.n);
+  if (v->left_out) printf("; %d signals, none of which was named, are left out", v->left_out);
+  if (v->scene.n_kept < v->scene.n_triangles)
+    printf("; meshes with %ld of %ld triangles", v->scene.n_kept, v->scene.n_triangles);
+  printf(", %.1f MB\n", (double)length / 1e6);
+}
+
+/* The page with the data of n results in the place of the mark. */
+static int write_page(view *v, int n, const char *file)
 {
   const char *page = (const char *)app_viewer_page, *mark = strstr(page, MARK);
   char *text = NULL;
   size_t length = 0;
   FILE *to = open_memstream(&text, &length);
-  if (!to) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  if (!to) return out_of_memory();
   fwrite(page, 1, (size_t)(mark - page), to);
-  const ga_status status = write_data(v, to);
+  const ga_status status = write_all(v, n, to);
   fputs(mark + sizeof MARK - 1, to);
   const int failed = fclose(to);
   int code = APP_DONE;
@@ -223,13 +289,8 @@ static int write_page(view *v, const char *file)
   free(text);
   if (error) return app_output_refused(v->a, file, error);
   if (code) return code;
-  printf("%s: ", file);
-  if (v->result)
-    printf("%ld of %ld records", v->scene.n_frames, v->scene.n);
-  else
-    fputs("the machine as it starts", stdout);
-  if (v->left_out) printf("; %d signals, none of which was named, are left out", v->left_out);
-  printf(", %.1f MB\n", (double)length / 1e6);
+  if (v->quiet) return APP_DONE;
+  print_page(v, n, file, length);
   return APP_DONE;
 }
 
@@ -278,21 +339,76 @@ static void build_machine(view *v)
   } else {
     v->scene.machine = ga_model_machine(v->model);
   }
-  if (*v->note) fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
+  if (*v->note && !v->quiet) fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
+}
+
+/* A file of galpha modes: the state, and shapes about it. */
+static int open_modes(view *v)
+{
+  ga_context *ctx = v->task.ctx;
+  char *text = NULL, *file = NULL;
+  ga_status status = app_mode_shapes_read(ctx, v->file, &v->modes);
+  if (!status) status = ga_tables_text(ctx, v->file, "model", &text);
+  if (!status && ga_tables_text(ctx, v->file, "file", &file)) file = NULL;
+  int code = APP_DONE;
+  if (status == GA_ERR_MEMORY) {
+    code = out_of_memory();
+  } else if (status) {
+    fprintf(stderr,
+            "galpha view: %s has no model or not all numbers of modes: it is damaged, or was written by an "
+            "older galpha\n",
+            v->file);
+    code = APP_FAILED;
+  } else if (read_model(v, text, file ? file : "") || take_initial(v, ga_model_machine(v->model))) {
+    const char *why = v->model && ga_model_n_messages(v->model) > 0 ? ga_model_message_at(v->model, 0)->text
+                                                                    : ga_context_error(ctx)->text;
+    fprintf(stderr, "galpha view: %s: the model of the modes cannot be read: %s\n", v->file, why);
+    code = APP_FAILED;
+  } else {
+    const ga_group *g = ga_system_group(ga_machine_system(ga_model_machine(v->model)));
+    v->scene.machine = ga_model_machine(v->model);
+    if (ga_group_nq(g) != v->modes.nq || ga_group_nv(g) != v->modes.nv) {
+      fprintf(stderr, "galpha view: %s: modes and model do not belong to each other\n", v->file);
+      code = APP_FAILED;
+    } else {
+      memcpy(v->scene.q, v->modes.q, (size_t)v->modes.nq * sizeof *v->modes.q);
+      v->has_modes = 1;
+    }
+  }
+  ga_tables_free(ctx, text);
+  ga_tables_free(ctx, file);
+  return code;
 }
 
 static int open_result(view *v)
 {
   if (app_has(v->a, "set"))
     return app_misused(v->a, "--set: %s is a result, whose parameters have values", v->file);
-  if (ga_context_create(NULL, &v->task.ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  if (ga_context_create(NULL, &v->task.ctx)) return out_of_memory();
+  if (app_mode_shapes_is(v->task.ctx, v->file)) {
+    if (v->a->n_operands > 1)
+      return app_misused(v->a, "%s has modes, which are drawn alone and have no signals over time", v->file);
+    return open_modes(v);
+  }
   int code = app_result_open(v->a, v->task.ctx, v->file, &v->result);
   if (code) return code;
-  app_result_warn(v->result, v->file);
+  if (!v->quiet && !app_has(v->a, "live")) app_result_warn(v->result, v->file);
   v->scene.result = v->result;
   code = choose_signals(v);
   if (!code) build_machine(v);
   return code;
+}
+
+/* Notes by how much a start moved bodies, if it did. */
+static int take_moves(view *v, const double *q)
+{
+  const app_task *s = &v->task;
+  const int length = ga_machine_moves(s->machine, s->stepper, NULL, 0);
+  if (length <= 0) return APP_DONE;
+  v->moves = malloc((size_t)length + 1);
+  if (!v->moves || app_scene_give(&v->scene, q)) return out_of_memory();
+  ga_machine_moves(s->machine, s->stepper, v->moves, (size_t)length + 1);
+  return APP_DONE;
 }
 
 /* A model at its start; if it cannot be started, as it is given. */
@@ -303,31 +419,21 @@ static int open_model(view *v)
   if (v->a->n_operands > 1) return app_misused(v->a, "%s is a model, which has no signals yet", v->file);
   const int code = app_task_open(s, v->a);
   if (code) return code;
-  if (take_initial(v, s->machine)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  if (take_initial(v, s->machine)) return out_of_memory();
   v->scene.machine = s->machine;
   ga_status status = app_task_prepare(s, &s->settings, &opts);
   if (!status) status = app_task_start(s, 0);
   const ga_state *state = status ? NULL : ga_stepper_state(s->stepper);
   if (state) {
     const size_t nq = (size_t)ga_group_nq(ga_system_group(ga_machine_system(s->machine)));
+    const int moved = take_moves(v, v->scene.q);
     memcpy(v->scene.q, state->q, nq * sizeof *state->q);
-    return APP_DONE;
+    return moved;
   }
   app_task_explain(s, v->a, "the machine cannot be started, and is drawn as it is given", status);
   snprintf(v->note, sizeof v->note, "The machine cannot be started, and is drawn as it is given: %s",
            ga_context_error(s->ctx)->text);
   return APP_DONE;
-}
-
-/* 1: a result, by its first bytes, or its name where it cannot be read. */
-static int is_result(const char *file)
-{
-  char begin[4] = {0};
-  FILE *f = fopen(file, "rb");
-  const size_t n = f ? fread(begin, 1, sizeof begin, f) : 0;
-  if (f) fclose(f);
-  return (n == sizeof begin && memcmp(begin, "\211HDF", 4) == 0) || app_ends_in(file, ".h5") ||
-         app_ends_in(file, ".hdf5");
 }
 
 /* What the file lacks, as a note on the page and a warning. */
@@ -352,19 +458,27 @@ static void note_losses(view *v)
     snprintf(v->note, sizeof v->note, "Some records are damaged: they are left out.");
   else
     return;
-  fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
+  if (!v->quiet) fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
 }
 
-static int make(view *v, const char *file)
+static int make(view *v, int n, const char *file)
 {
-  const ga_status status = app_scene_read(&v->scene);
-  if (status == GA_ERR_MEMORY) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  ga_status status = GA_OK;
+  for (int i = 0; i < n && !status; i++) status = app_scene_read(&v[i].scene);
+  if (status == GA_ERR_MEMORY) return out_of_memory();
   if (status) return fprintf(stderr, "galpha view: %s\n", ga_context_error(v->task.ctx)->text), APP_FAILED;
-  note_losses(v);
-  const int code = write_page(v, file);
-  if (code || !v->scene.damaged) return code;
-  if (ga_result_verify(v->result)) fprintf(stderr, "galpha view: %s\n", ga_context_error(v->task.ctx)->text);
-  return APP_FAILED;
+  int damaged = 0;
+  for (int i = 0; i < n; i++) {
+    note_losses(v + i);
+  }
+  const int code = write_page(v, n, file);
+  for (int i = 0; i < n && !code; i++) {
+    if (!v[i].scene.damaged) continue;
+    damaged = 1;
+    if (ga_result_verify(v[i].result))
+      fprintf(stderr, "galpha view: %s\n", ga_context_error(v[i].task.ctx)->text);
+  }
+  return code ? code : damaged ? APP_FAILED : APP_DONE;
 }
 
 static int check_name(const view *v, const char *file)
@@ -375,20 +489,76 @@ static int check_name(const view *v, const char *file)
   return error ? app_output_refused(v->a, file, error) : APP_DONE;
 }
 
+static void close_view(view *v)
+{
+  app_mode_shapes_free(v->task.ctx, &v->modes);
+  app_scene_free(&v->scene);
+  free(v->chosen);
+  free(v->moves);
+  ga_result_close(&v->result);
+  ga_model_destroy(&v->model);
+  app_task_close(&v->task);
+}
+
+/* All operands that are results, the first one in front; then the page. *running: 1 if a run goes on, with
+ * *records so far. */
+static int view_once(const app_arguments *a, const char *file, int quiet, int *running, long *records)
+{
+  view v[MOST_RESULTS] = {{.a = a, .file = a->operands[0], .quiet = quiet}};
+  const int first = is_result(v->file);
+  int n = 1, code = check_name(v, file);
+  if (!code) code = first ? open_result(v) : open_model(v);
+  for (int i = 1; i < a->n_operands && first && !code; i++) {
+    if (!is_result(a->operands[i])) continue;
+    if (n == MOST_RESULTS) {
+      code = app_misused(a, "at most %d results are drawn over each other", MOST_RESULTS);
+      break;
+    }
+    v[n] = (view){.a = a, .file = a->operands[i], .quiet = quiet};
+    code = open_result(&v[n++]);
+    if (!code && v[n - 1].has_modes)
+      code = app_misused(a, "%s has modes, which are drawn alone", v[n - 1].file);
+  }
+  if (!code) code = make(v, n, file);
+  const char *status = v->result ? ga_result_attribute(v->result, "status") : NULL;
+  *running = status && strcmp(status, "running") == 0;
+  *records = v->scene.n;
+  for (int i = 0; i < n; i++) close_view(&v[i]);
+  return code;
+}
+
+/* Pages again and again while the run goes on; a minute without a new record ends it, as a killed run would
+ * go on forever. */
+static int follow(const app_arguments *a, const char *file, int running, long records)
+{
+  enum { PATIENCE = 60 };
+  int code = APP_DONE;
+  for (int idle = 0; running && idle < PATIENCE && !code; idle += LIVE_SECONDS) {
+    const long before = records;
+    fflush(stdout);
+    nanosleep(&(struct timespec){.tv_sec = LIVE_SECONDS}, NULL);
+    code = view_once(a, file, 1, &running, &records);
+    if (records != before) idle = -LIVE_SECONDS;
+  }
+  if (!code)
+    printf("%s: %ld records, %s\n", file, records,
+           running ? "and none for a minute: the run was killed, or stands still" : "the run has ended");
+  return code;
+}
+
 int app_view(const app_arguments *a)
 {
-  view v = {.a = a, .file = a->operands[0]};
   char *beside = app_text(a, "out") ? NULL : app_beside(a->operands[0], ".html");
   const char *file = app_text(a, "out") ? app_text(a, "out") : beside;
-  if (!file) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  int code = check_name(&v, file);
-  if (!code) code = is_result(v.file) ? open_result(&v) : open_model(&v);
-  if (!code) code = make(&v, file);
-  app_scene_free(&v.scene);
-  free(v.chosen);
-  ga_result_close(&v.result);
-  ga_model_destroy(&v.model);
-  app_task_close(&v.task);
+  int running = 0;
+  long records = 0;
+  if (!file) return out_of_memory();
+  if (app_has(a, "live") && !is_result(a->operands[0])) {
+    free(beside);
+    return app_misused(a, "--live: %s is a model, not the result of a run that is going on", a->operands[0]);
+  }
+  int code = view_once(a, file, 0, &running, &records);
+  if (!code && app_has(a, "live")) code = follow(a, file, running, records);
   free(beside);
   return code;
 }

@@ -33,6 +33,7 @@ typedef union any_def {
   ga_road_def road;
   ga_tyre_def tyre;
   ga_collider_def collider;
+  ga_shape_def shape;
   ga_collision_def collision;
   ga_stop_def stop;
   ga_rigid_stop_def rigid_stop;
@@ -235,6 +236,12 @@ static inline void def_of(parts_rig *r, ga__part_kind kind, const char *name, an
     def->collider.frame = "arm";
     def->collider.size[0] = def->collider.size[1] = def->collider.size[2] = 0.1;
     break;
+  case GA__PART_SHAPE:
+    def->shape = ga_shape_defaults();
+    def->shape.frame = "arm";
+    def->shape.colour = "red";
+    def->shape.size[0] = def->shape.size[1] = def->shape.size[2] = 0.1;
+    break;
   case GA__PART_COLLISION:
     def->collision = ga_collision_defaults();
     def->collision.a = "collider";
@@ -345,6 +352,8 @@ static inline ga_status add_any(ga_machine *m, ga__part_kind kind, any_def *def)
     return ga_machine_add_force(m, &def->force);
   case GA__PART_COLLIDER:
     return ga_machine_add_collider(m, &def->collider);
+  case GA__PART_SHAPE:
+    return ga_machine_add_shape(m, &def->shape);
   case GA__PART_COLLISION:
     return ga_machine_add_collision(m, &def->collision);
   case GA__PART_CONTACT:

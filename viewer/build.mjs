@@ -1,14 +1,14 @@
 // Bundles the page into viewer.html, one file without references to others: npm run build.
 import { build } from "esbuild";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { digest } from "./digest.mjs";
 
 const bundle = async (entry) =>
   (await build({ entryPoints: [entry], bundle: true, minify: true, write: false, format: "iife", target: "es2020",
                  legalComments: "none", logLevel: "warning" })).outputFiles[0].text;
-const licence = (name) => readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim();
+const licence = (name) => readFileSync(`node_modules/${name}/${existsSync(`node_modules/${name}/LICENSE`) ? "LICENSE" : "LICENSE.md"}`, "utf8").trim();
 const version = (name) => JSON.parse(readFileSync(`node_modules/${name}/package.json`, "utf8")).version;
-const credits = ["three", "uplot"].map((name) => `${name} ${version(name)}\n\n${licence(name)}`).join("\n\n");
+const credits = ["three", "uplot", "gifenc"].map((name) => `${name} ${version(name)}\n\n${licence(name)}`).join("\n\n");
 
 const page = readFileSync("src/page.html", "utf8")
   .replace("@DIGEST@", () => digest("."))

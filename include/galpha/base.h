@@ -99,6 +99,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SINGULAR_START, "masses and constraints do not determine the accelerations")                   \
   X(GA_REASON_CONSTRAINTS_CONTRADICT, "redundant constraints contradict each other")                         \
   X(GA_REASON_RANK_CHANGES, "the number of independent constraints changes within a step")                   \
+  X(GA_REASON_TURNS_TOO_FAR, "a body turns too far within a step of collocation")                            \
   X(GA_REASON_TOLERANCE_NOT_MET, "the error stays above the tolerance down to the least step")               \
   X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
   X(GA_REASON_PARTS_FAIL, "a step that succeeded fails when repeated in parts")                              \
@@ -173,6 +174,9 @@ GA_API const char *ga_version(void);
   X(GA_REASON_EVENT_UNIT, "the new value of an event has another dimension than what it sets")               \
   X(GA_REASON_EVENT_ENERGY, "an event uses an energy that is summed up along a run")                         \
   X(GA_REASON_EVENT_HELD, "joints do not allow the velocity that an event sets")                             \
+  X(GA_REASON_EVENT_APART, "a joint is switched on where what it connects does not match")                   \
+  X(GA_REASON_ACTIVE_NO_VARIABLE, "what switches a part is no variable")                                     \
+  X(GA_REASON_ACTIVE_SERVO, "a drive by speed, acceleration or signals cannot be switched")                  \
   /* fields of parts */                                                                                      \
   X(GA_REASON_FIELD_MISSING, "a field that is needed is not given")                                          \
   X(GA_REASON_OUT_OF_RANGE, "a number is out of its range")                                                  \
@@ -212,6 +216,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SURFACE_NOT_CONVEX, "a surface is not convex")                                                 \
   X(GA_REASON_SURFACE_HOLLOW, "a surface encloses no volume")                                                \
   X(GA_REASON_SURFACE_FILE, "a file of a surface has another content than expected")                         \
+  X(GA_REASON_COLOUR_UNKNOWN, "there is no such colour")                                                     \
   X(GA_REASON_TWO_PLANES, "two planes collide")                                                              \
   X(GA_REASON_COLLIDERS_TOO_DEEP, "one collider is nearly through the other")                                \
   X(GA_REASON_NOT_OF_MOTION, "a constraint uses what positions and velocities do not determine")             \
@@ -335,6 +340,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_UNKNOWN_CHOICE, "a word is none of those expected")                                            \
   X(GA_REASON_FOREIGN_WORD, "a word of other programs that is written differently here")                     \
   X(GA_REASON_UNKNOWN_REFERENCE, "a reference to something that does not exist")                             \
+  X(GA_REASON_SWITCHED_OFF, "a reference to a part that a condition switches off")                           \
+  X(GA_REASON_FILE_LEFT_OUT, "an included file is left out by its condition")                                \
   X(GA_REASON_KEY_MISSING, "a key that is needed is not given")                                              \
   X(GA_REASON_NO_BLANK_AFTER_COLON, "a key is not separated from its value")                                 \
   X(GA_REASON_NAME_NOT_ALLOWED, "a name is not allowed")                                                     \

@@ -261,6 +261,12 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * ~number if it has no inertia and is held by constraints. Large sparse matrices are then factored group by
    * group. NULL: not known. */
   const int *cluster;
+
+  /* [nv] Upper bounds of |q| in tolerances of positions: atol + rtol min(|q|, scale). For a machine that may move
+   * away from the origin take its own size: a position that is far away must not have a larger error than one that
+   * is near, and an angle that has turned many times none larger than one within a turn. 0: no bound, the default;
+   * rotations have 1 rad. NULL: 0 for all. */
+  const double *scale;
 } ga_system_def;
 
 typedef struct ga_system ga_system; /* constant after creation: steppers in several threads may share it */
@@ -544,14 +550,16 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
  *   STABILIZED  with multipliers η (stabilized index 2), Arnold, Cardona & Brüls 2015
  *   WEIGHTED    Jay & Negrut's index-2 method for nonholonomic systems, HHT-I3 for holonomic ones
  *   SOI2        Jay & Negrut 2008: Φ = 0, B v + Φ_t = 0, k = 0 with a second set of unknowns
- *   HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints */
+ *   HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints
+ *   COLLOCATION Lobatto IIIA and Radau IIA, of higher order (ga_stepper_opts.order); no numerical damping */
 #define GA_METHOD_LIST(X)                                                                                    \
   X(GA_INDEX3, index3, "index-3", "exact equilibrium, positions constrained only")                           \
   X(GA_STABILIZED, stabilized, "stabilized", "exact equilibrium, positions and velocities constrained")      \
   X(GA_WEIGHTED, weighted, "weighted", "weighted residual, positions constrained only (HHT-I3)")             \
   X(GA_SOI2, soi2, "SOI2", "generalized-α-SOI2: weighted, positions and velocities constrained")             \
   X(GA_HHT_SOI2, hht_soi2, "HHT-SOI2",                                                                       \
-    "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")
+    "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")                                \
+  X(GA_COLLOCATION, collocation, "collocation", "collocation of order 3 to 10, positions and velocities constrained")
 
 typedef enum ga_method {
 #define GA_METHOD_ID(id, name, title, about) id,
@@ -570,6 +578,7 @@ typedef struct ga_method_info {
   int adjusts_gamma;                /* 1: GA_ADJUST_GAMMA is possible */
   int holonomic_only;               /* 1: not for systems with k */
   int hht;                          /* 1: published with the parameters of HHT */
+  int has_order;                    /* 1: ga_stepper_opts.order gives its order; all others have order 2 */
 } ga_method_info;
 
 GA_API int ga_method_at(int i, ga_method_info *out); /* 0: there are no more; out may be NULL */
@@ -639,6 +648,10 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   int move_offset;  /* 1 (default): index-3 only, the normal part of v is adjusted to h too; without this λ
                        loses its order */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
+  /* GA_COLLOCATION only: even orders 4 to 10 by Lobatto IIIA, for smooth motions; 3, 5, 7 by Radau IIA. 0
+   * (default): chosen, 4 for steps of a given size, under error control by the tolerance. The scheme is not
+   * used. */
+  int order;
   int full_solve; /* weighted methods: 1: always the full matrix, never the small one, which suffices for
                      forces that are not stiff */
   int allow_any_scheme; /* 1: skip ga_scheme_check(), for experiments */
@@ -932,7 +945,8 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
                             system's inputs, and 1/10 of the time span */
   ga_error_mode error;   /* default GA_PER_STEP */
   ga_error_norm norm;    /* default GA_NORM_MAX */
-  double rtol, atol;     /* of q: atol + rtol |q|, for rotations atol + rtol · 1 rad; defaults 1e-4, 1e-6 */
+  double rtol, atol;     /* of q: atol + rtol min(|q|, ga_system_def.scale), for rotations atol + rtol · 1 rad;
+                            defaults 1e-4, 1e-6 */
   double rtol_v, atol_v; /* of v, GA_PER_UNIT_STEP only; same defaults */
   double rtol_x, atol_x; /* of x; same defaults */
   double output_every;   /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */

@@ -183,7 +183,8 @@ GA_API ga_status ga_machine_add_marker(ga_machine *m, const ga_marker_def *def);
   X(GA_JOINT_GEAR, "gear", "coordinate a + ratio · coordinate b is constant")                                \
   X(GA_JOINT_RACK, "rack_and_pinion", "displacement a − ratio · angle b is constant")                        \
   X(GA_JOINT_CONSTANT_VELOCITY, "constant_velocity",                                                         \
-    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")
+    "common origin; b can tilt against a in any direction and turns about its z as a does about its z")      \
+  X(GA_JOINT_HEADING, "heading", "holds nothing: measures the angle of x of b about z of a, counting turns")
 
 typedef enum ga_joint_kind {
 #define GA_JOINT_ENUM(name, text, about) name,
@@ -239,6 +240,7 @@ typedef struct ga_joint_def { /* start from ga_joint_defaults() */
   double angle, displacement, angle_x, angle_y, x, y;
   /* [rad/s], [m/s] their rates, likewise */
   double angle_rate, displacement_rate, angle_x_rate, angle_y_rate, x_rate, y_rate;
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_joint_def;
 
 /* A number that may change: the sum of the members that are given. In expressions pi and e are numbers,
@@ -276,6 +278,7 @@ typedef struct ga_drive_def { /* start from ga_drive_defaults() */
   ga_input follow_speed;                              /* [m/s] or [rad/s] */
   double lag;                                         /* [s] > 0 with follow and follow_speed */
   int has_acceleration, has_follow, has_follow_speed; /* 1: given, needed only where the input is 0 */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_drive_def;
 
 /* Rolling without slipping on the plane z = 0 of a frame, of the ground or of another body: where they touch,
@@ -377,6 +380,7 @@ typedef struct ga_spring_def { /* start from ga_spring_defaults() */
   const ga_function *force;  /* of l − rest, borrowed; NULL: none */
   const ga_function *damper; /* of v, borrowed; NULL: none */
   const char *expression;    /* in l, v, t and signals; NULL: none. l and v take precedence over parts */
+  const char *active;        /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_spring_def;
 
 /* Force along the line a–b (positive: pushes them apart) or on a coordinate (positive: makes it grow). */
@@ -385,6 +389,7 @@ typedef struct ga_actuator_def { /* start from ga_actuator_defaults() */
   const char *a, *b;
   const char *coordinate;
   ga_input force;
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_actuator_def;
 
 /* −level · tanh(v / speed) on a coordinate or along a line. */
@@ -392,8 +397,9 @@ typedef struct ga_friction_def { /* start from ga_friction_defaults() */
   const char *name;
   const char *a, *b;
   const char *coordinate;
-  ga_input level; /* [N] or [N m] */
-  double speed;   /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
+  ga_input level;     /* [N] or [N m] */
+  double speed;       /* [m/s] or [rad/s] > 0, no default: at v = 2·speed the force is 96 % of the level */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_friction_def;
 
 /* Dry friction that sticks and slides, on a coordinate or along a line: sliding, the force is level against
@@ -419,6 +425,7 @@ typedef struct ga_bushing_def { /* start from ga_bushing_defaults() */
   const char *a, *b;
   double stiffness[36], damping[36]; /* row-major */
   double preload[6];
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_bushing_def;
 
 typedef enum ga_axes { GA_AXES_GROUND = 0, GA_AXES_BODY = 1 /* the frame's own */ } ga_axes;
@@ -428,6 +435,7 @@ typedef struct ga_force_def { /* start from ga_force_defaults(): force and torqu
   const char *frame;
   ga_axes axes;
   ga_input force[3], torque[3];
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_force_def;
 
 /* A point (or ball) against the plane z = 0 of frame `plane`. With depth δ = radius − z, normal force
@@ -442,6 +450,7 @@ typedef struct ga_contact_def { /* start from ga_contact_defaults() */
   double dissipation;        /* [s/m] >= 0 */
   double mu;                 /* [-] >= 0; 0 (default): no friction */
   double speed;              /* [m/s] > 0 where mu > 0, no default */
+  const char *active;        /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_contact_def;
 
 /* Elastic stops of a coordinate, of the distance of two frames, or of their distance along an axis of a; with
@@ -471,6 +480,7 @@ typedef struct ga_stop_def { /* start from ga_stop_defaults() */
   double dissipation; /* [s/m] or [s/rad] >= 0 */
   double damping;     /* [N s/m] or [N m s/rad] >= 0; with it the force jumps where contact begins */
   const ga_function *force; /* of δ, borrowed; NULL: none */
+  const char *active;       /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_stop_def;
 
 /* Rigid stops of a coordinate, or of the distance of two frames. At a limit the rate r becomes −restitution ·
@@ -558,12 +568,50 @@ typedef struct ga_collision_def { /* start from ga_collision_defaults() */
   double mu;          /* [-] >= 0; 0 (default): no friction */
   double speed;       /* [m/s] > 0 where mu > 0, no default */
   double stick;       /* [m] >= 0; 0 (default): friction has no memory */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_collision_def;
 
 GA_API ga_collider_def ga_collider_defaults(void);
 GA_API ga_collision_def ga_collision_defaults(void);
 GA_API ga_status ga_machine_add_collider(ga_machine *m, const ga_collider_def *def);
 GA_API ga_status ga_machine_add_collision(ga_machine *m, const ga_collision_def *def);
+
+/* ---- Shapes: what a body looks like ---------------------------------------------------------------------
+ */
+
+typedef enum ga_solid_kind {
+  GA_SOLID_BOX = 0,  /* its middle at the origin */
+  GA_SOLID_CYLINDER, /* along z, its middle at the origin */
+  GA_SOLID_SPHERE,   /* about the origin */
+  GA_SOLID_CAPSULE,  /* a cylinder along z with half spheres at its ends, its middle at the origin */
+  GA_SOLID_TUBE,     /* a hollow cylinder along z, its middle at the origin */
+  GA_SOLID_CONE,     /* along z, its foot at −length/2 */
+  GA_SOLID_WHEEL,    /* with spokes, about z */
+  GA_SOLID_MESH      /* triangles, which need be neither closed nor convex */
+} ga_solid_kind;
+
+/* A solid that a frame carries, for drawing alone: it has neither mass nor contact, and no number of a run
+ * depends on it. A body with shapes is drawn by these; others by rods between their joints. */
+typedef struct ga_shape_def { /* start from ga_shape_defaults() */
+  const char *name;
+  ga_solid_kind kind;
+  const char *frame;    /* default "ground" */
+  ga_pose pose;         /* of the solid in the frame */
+  double radius;        /* [m] > 0 but for box and mesh; cone: of its foot */
+  double length;        /* [m] > 0; wheel: its width, >= 0; 0: thin */
+  double inner;         /* [m] tube: > 0 and < radius; cone: radius of its top, >= 0 */
+  double size[3];       /* [m] box: > 0, along x, y, z */
+  const char *colour;   /* "#rrggbb" or a name such as "red"; NULL (default): that of the body */
+  double opacity;       /* [-] > 0 and <= 1; default 1 */
+  const double *points; /* mesh: [n_points × point_size] corners of triangles, in the axes of `pose` */
+  int n_points, point_size;
+  const double *triangles; /* mesh: [n_triangles × triangle_size] numbers of three points, from 0 on */
+  int n_triangles, triangle_size;
+  double scale; /* mesh: > 0, default 1: factor of all points */
+} ga_shape_def;
+
+GA_API ga_shape_def ga_shape_defaults(void);
+GA_API ga_status ga_machine_add_shape(ga_machine *m, const ga_shape_def *def);
 
 /* ---- Roads and tyres ----------------------------------------------------------------------------------- */
 
@@ -587,20 +635,20 @@ typedef enum ga_tyre_kind {
 typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
 
 /* Coefficients of the Magic Formula, named as in property files of tyres (".tir"), with their defaults. H. B.
- * Pacejka, Tyre and Vehicle Dynamics, 2006; forces along x and y in pure and combined slip. Moments are those
- * of the forces at the contact point alone. */
+ * Pacejka, Tyre and Vehicle Dynamics, 2006; forces along x and y in pure and combined slip, aligning moment
+ * (q..z, s), overturning moment (qsx), rolling resistance (qsy). */
 #define GA_MAGIC_LIST(X)                                                                                     \
-  X(pcx1, 0)                                                                                                 \
-  X(pdx1, 0)                                                                                                 \
-  X(pdx2, 0)                                                                                                 \
-  X(pdx3, 0)                                                                                                 \
-  X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0) X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0)         \
-      X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0) X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0)     \
-          X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0) X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) \
-              X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0) X(pvy2, 0) X(pvy3, 0) X(pvy4, 0)        \
-                  X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0) X(rhy1, 0) X(rhy2, 0)    \
-                      X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)           \
-                          X(lmuy, 1) X(lkx, 1) X(lky, 1)
+  X(pcx1, 0) X(pdx1, 0) X(pdx2, 0) X(pdx3, 0) X(pex1, 0) X(pex2, 0) X(pex3, 0) X(pex4, 0) X(pkx1, 0)         \
+  X(pkx2, 0) X(pkx3, 0) X(phx1, 0) X(phx2, 0) X(pvx1, 0) X(pvx2, 0) X(rbx1, 0) X(rbx2, 0) X(rcx1, 0)         \
+  X(rex1, 0) X(rex2, 0) X(rhx1, 0) X(pcy1, 0) X(pdy1, 0) X(pdy2, 0) X(pdy3, 0) X(pey1, 0) X(pey2, 0)         \
+  X(pey3, 0) X(pey4, 0) X(pky1, 0) X(pky2, 0) X(pky3, 0) X(phy1, 0) X(phy2, 0) X(phy3, 0) X(pvy1, 0)         \
+  X(pvy2, 0) X(pvy3, 0) X(pvy4, 0) X(rby1, 0) X(rby2, 0) X(rby3, 0) X(rcy1, 0) X(rey1, 0) X(rey2, 0)         \
+  X(rhy1, 0) X(rhy2, 0) X(rvy1, 0) X(rvy2, 0) X(rvy3, 0) X(rvy4, 0) X(rvy5, 0) X(rvy6, 0) X(lmux, 1)         \
+  X(lmuy, 1) X(lkx, 1) X(lky, 1) X(qbz1, 0) X(qbz2, 0) X(qbz3, 0) X(qbz4, 0) X(qbz5, 0) X(qbz9, 0)           \
+  X(qbz10, 0) X(qcz1, 0) X(qdz1, 0) X(qdz2, 0) X(qdz3, 0) X(qdz4, 0) X(qdz6, 0) X(qdz7, 0) X(qdz8, 0)        \
+  X(qdz9, 0) X(qez1, 0) X(qez2, 0) X(qez3, 0) X(qez4, 0) X(qez5, 0) X(qhz1, 0) X(qhz2, 0) X(qhz3, 0)         \
+  X(qhz4, 0) X(ssz1, 0) X(ssz2, 0) X(ssz3, 0) X(ssz4, 0) X(qsx1, 0) X(qsx2, 0) X(qsx3, 0) X(qsy1, 0)         \
+  X(qsy2, 0) X(qsy3, 0) X(qsy4, 0) X(ltr, 1) X(lres, 1) X(ls, 1) X(lmx, 1) X(lmy, 1)
 
 /* A tyre on a wheel, a rigid body, against a road. e is the normal of the road, n the axis of the wheel, e_x
  * = n × e/|n × e| its direction, e_y = e × e_x. The contact point P is in the wheel's plane below its centre;
@@ -616,10 +664,17 @@ typedef enum ga_tyre_axis { GA_TYRE_AXIS_Y = 0, GA_TYRE_AXIS_Z } ga_tyre_axis;
  *             s = |f|/(mu F_z)
  *   brush     the same f, F = f (1 − s + s²/3), s = |f|/(3 mu F_z); from s = 1 on mu F_z along f
  *   magic     nominal_load and the coefficients; α = −atan λ; mu does not count
+ *   moments   at P, on the wheel, about e_x, e_y, e. M_y = −rolling_resistance F_z ρ ω/√(ω² + (speed/radius)²), ω the
+ *             spin against the road; M_z = −t F_y v_x/V with the pneumatic trail t = trail/cosh² s (tanh),
+ *             trail (1 − s)³/(1 − s + s²/3) (brush, where trail is a sixth of the patch's length), or by
+ *             coefficients; turning on the spot −mu F_z r u/√(u² + V²), u = r ω_e, r = turn_radius. The Magic
+ *             Formula adds M_x by qsx and M_y by qsy
+ *   mirrored  1: the other side of a car, as coefficients of a left tyre on the right: y is exchanged with −y
  *
  * mu is multiplied by the road's friction. Signals, in the axes e_x, e_y, e: "fx", "fy", "fz" on the wheel
  * [N], "slip" κ, "slip_angle" −atan λ, "camber" γ = asin n·e [rad]; "x", "y", "z" of P, ground axes;
- * "penetration" radius − ρ; "lagged_slip_x", "lagged_slip_y": what the law is given. */
+ * "penetration" radius − ρ; "lagged_slip_x", "lagged_slip_y": what the law is given; "mx", "my", "mz" [N m];
+ * "turn_slip" −ω_e/V [rad/m]. */
 typedef struct ga_tyre_def { /* start from ga_tyre_defaults() */
   const char *name;
   ga_tyre_kind kind;
@@ -638,10 +693,16 @@ typedef struct ga_tyre_def { /* start from ga_tyre_defaults() */
   double slip_stiffness;      /* [-] > 0: force by slip and load; tanh, brush */
   double cornering_stiffness; /* [1/rad] > 0, likewise */
   double camber_stiffness;    /* [1/rad], likewise */
+  double trail;               /* [m] >= 0 at small slips: tanh, brush; 0 (default): no aligning moment */
+  double rolling_resistance;  /* [-] >= 0: force by load, default 0 */
+  double turn_radius;         /* [m] >= 0: lever arm of friction against turning about e; default 0 */
+  double reference_speed;     /* [m/s] > 0: magic, of qsy3 and qsy4; default 16.7 */
+  int mirrored;               /* 0 or 1 */
   double nominal_load;        /* [N] > 0: magic */
 #define GA_MAGIC_MEMBER(name, value) double name;
   GA_MAGIC_LIST(GA_MAGIC_MEMBER) /* magic */
 #undef GA_MAGIC_MEMBER
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_tyre_def;
 
 GA_API ga_road_def ga_road_defaults(void);
@@ -760,6 +821,7 @@ typedef struct ga_line_load_def { /* start from ga_line_load_defaults() */
   ga_axes axes;       /* those of the ground, or of the sections of a beam, which turn */
   ga_input load[3];   /* [N/m] */
   ga_input moment[3]; /* [N m/m] beams only */
+  const char *active; /* a variable: the part acts while it is above 1/2; NULL (default): always */
 } ga_line_load_def;
 
 GA_API ga_line_load_def ga_line_load_defaults(void);
@@ -1010,6 +1072,8 @@ GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
 /* Counts work [J] that was done at one time, as by an event that sets velocities, as part of energy.input. */
 GA_API void ga_meter_add_input(ga_meter *meter, double work);
+/* The same as part of energy.dissipated: what is lost where an event switches parts. */
+GA_API void ga_meter_add_loss(ga_meter *meter, double work);
 GA_API size_t ga_meter_saved_size(const ga_meter *meter); /* in doubles */
 GA_API void ga_meter_save(const ga_meter *meter, double *saved);
 GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
@@ -1089,6 +1153,8 @@ GA_API void ga_event_watch_destroy(ga_event_watch **watch);
 GA_API void ga_event_watch_use(ga_event_watch *watch, ga_simulate_opts *opts);
 GA_API int
 ga_event_watch_stopped_by(const ga_event_watch *watch); /* the event that ended the run; −1: none */
+/* 1: an event has switched a part on or off since the last call. */
+GA_API int ga_event_watch_switched(ga_event_watch *watch);
 /* Values of all event expressions at a state, g[ga_machine_n_events()]. */
 GA_API ga_status ga_event_watch_values(ga_event_watch *watch, const ga_state *s, double *g);
 
@@ -1171,18 +1237,46 @@ typedef enum ga_shape_kind {
   GA_SHAPE_PLANE,     /* z = 0 of its end */
   GA_SHAPE_BEAM,      /* a piece of a beam between two sections, x along it; `size`: half of its thickness */
   GA_SHAPE_CABLE,     /* a piece of a cable from end to end, of radius `size` */
-  GA_SHAPE_WHEEL      /* of radius `size`, about y of its end */
+  GA_SHAPE_WHEEL,     /* of radius `size`, about y of its end */
+  GA_SHAPE_BOX,       /* with the sides `dimension`, about its end */
+  GA_SHAPE_CYLINDER,  /* of radius `size` and length dimension[0], along z, about its end */
+  GA_SHAPE_CAPSULE,   /* the same with half spheres at both ends, length without these */
+  GA_SHAPE_TUBE,      /* a cylinder with a hole of radius dimension[1] */
+  GA_SHAPE_CONE,      /* along z; radius `size` at −length/2, dimension[1] at length/2 */
+  GA_SHAPE_MESH       /* points and triangles in the axes of its end */
 } ga_shape_kind;
 
 typedef struct ga_shape {
   ga_shape_kind kind;
-  const char *part; /* the part it belongs to; the text belongs to the machine */
-  int n_ends;       /* 1 or 2; with one, end[1] is equal to end[0] */
-  ga_pose end[2];   /* in the ground's frame */
-  double size;      /* [m]; 0: it has none of its own */
-  int on[2];        /* the movers (below) that the ends are fixed to */
-  const char *type; /* what the part is: "revolute", "spring", "rigid body" */
+  const char *part;          /* the part it belongs to; the text belongs to the machine */
+  int n_ends;                /* 1 or 2; with one, end[1] is equal to end[0] */
+  ga_pose end[2];            /* in the ground's frame */
+  double size;               /* [m]; 0: it has none of its own */
+  double dimension[3];       /* [m] of solids; GA_SHAPE_DISK: dimension[0] is its width, 0: thin */
+  int given;                 /* 1: by ga_machine_add_shape(): the body looks so */
+  int colour;                /* 0xrrggbb; −1: none of its own */
+  double opacity;            /* [-] of given ones */
+  int n_points, n_triangles; /* GA_SHAPE_MESH */
+  const double *points;      /* [m] [n_points × 3], before `scale`; they belong to the machine */
+  const double *triangles;   /* [n_triangles × 3] numbers of points */
+  double scale;              /* factor of points */
+  int on[2];                 /* the movers (below) that the ends are fixed to */
+  const char *type;          /* what the part is: "revolute", "spring", "rigid body" */
 } ga_shape;
+
+/* Strain and force in the middle of a piece of a beam or cable, a shape i of kind GA_SHAPE_BEAM or
+ * GA_SHAPE_CABLE, by the positions of a state alone: strain along x, shear y, z, twist, bending about y, z
+ * [-, rad/m]; force [N] and moment [N m] in its axes. Of cables the first ones. */
+typedef struct ga_piece_load {
+  double strain[6], force[6];
+} ga_piece_load;
+/* All pieces, in the order of their shapes; n: how many out has room for. Returns how many there are; out
+ * NULL or n 0: only this. Loads that cannot be computed are NaN. */
+GA_API int ga_machine_piece_loads(const ga_machine *m, const ga_state *s, int n, ga_piece_load *out);
+/* Height [m] of the road that shape i, a GA_SHAPE_PLANE, belongs to, over x and y of its frame; 0 for other
+ * planes. *varies (may be NULL): 1 if it has an expression. GA_ERR_ARGUMENT: it has no value there. */
+GA_API ga_status ga_machine_road_height(const ga_machine *m, int i, double t, double x, double y, double *z,
+                                        int *varies);
 
 GA_API int ga_machine_n_shapes(const ga_machine *m); /* 0 before it is built */
 GA_API ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out);

@@ -80,6 +80,7 @@ typedef struct ga_run_settings {
   int commutator;                     /* as in ga_stepper_opts, */
   ga_adjust adjust;
   int move_offset;
+  int order;                          /* of collocation; 0 (default): chosen */
   ga_mass_alpha mass_alpha;
   int full_solve;
   double newton_tolerance; /* [-] tol of ga_newton_opts, */

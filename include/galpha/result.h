@@ -243,6 +243,13 @@ typedef struct ga_tables {
 } ga_tables;
 
 GA_API ga_status ga_tables_write(ga_context *ctx, const char *path, const ga_tables *tables);
+/* Numbers of a dataset of such a file, by rows; *cols is 1 for a vector. *out: to be freed by
+ * ga_tables_free(). GA_ERR_FILE: there is no such file or dataset, or it is damaged. */
+GA_API ga_status ga_tables_numbers(ga_context *ctx, const char *path, const char *name, int *rows, int *cols,
+                                   double **out);
+/* The model's text for the name "model", else an attribute of the file; to be freed likewise. */
+GA_API ga_status ga_tables_text(ga_context *ctx, const char *path, const char *name, char **out);
+GA_API void ga_tables_free(ga_context *ctx, void *numbers_or_text);
 
 #ifdef __cplusplus
 }

@@ -67,6 +67,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_CONSTRAINTS_CONTRADICT] = {"redundant constraints contradict each other: {detail}{equation} "
                                           "is violated by {0.3}. Are two prescribed motions in conflict?",
                                           NULL},
+    [GA_REASON_TURNS_TOO_FAR] = {"{equation} turns by {0.3} in the step; the method converges up to {1.2}",
+                                 NULL},
     [GA_REASON_RANK_CHANGES] = {"the number of independent constraints changes within the step", NULL},
     [GA_REASON_TOLERANCE_NOT_MET] =
         {"the step would fall below h_min = {0.3}: at h = {h} the error is still {1.3} times the tolerance, "
@@ -242,6 +244,13 @@ static const ga__sentence SENTENCES[] = {
          "; use energy.kinetic or energy.potential"},
     [GA_REASON_EVENT_HELD] = {"t = {t}: '{name}' cannot become {0.6}: joints or drives hold it at {1.6}",
                               "; set a velocity that they leave free"},
+    [GA_REASON_EVENT_APART] =
+        {"t = {t}: joint '{name}' cannot be switched on: its ends do not match in '{detail}', by "
+         "{0.6}",
+         NULL},
+    [GA_REASON_ACTIVE_NO_VARIABLE] = {"{field}: '{name}' is not one of the model's variables", NULL},
+    [GA_REASON_ACTIVE_SERVO] = {"{field}: only a drive by a function of time can be switched on and off",
+                                NULL},
 
     /* fields of parts */
     [GA_REASON_FIELD_MISSING] = {"{field} is {detail}", "; give {expected}"},
@@ -331,6 +340,9 @@ static const ga__sentence SENTENCES[] = {
          NULL},
     [GA_REASON_SURFACE_HOLLOW] = {"the mesh encloses a volume of {0} only, with a size of {1}", NULL},
     [GA_REASON_SURFACE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
+    [GA_REASON_COLOUR_UNKNOWN] = {"{field} is '{name}'; it must be \"#rrggbb\" in quotes, six digits from 0 "
+                                  "to 9 and a to f, or one of {expected}",
+                                  NULL},
     [GA_REASON_TWO_PLANES] =
         {"'{name}' and '{other}' are both planes; at least one has to be a solid of finite "
          "size",
@@ -606,6 +618,8 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_FOREIGN_WORD] = {"'{name}' is unknown. {detail}", NULL},
     [GA_REASON_UNKNOWN_REFERENCE] = {"there is no {other} '{name}'{{; did you mean '{nearest}'?}}",
                                      "{{; {detail}}}"},
+    [GA_REASON_SWITCHED_OFF] = {"'{name}' is off, by its condition at {detail}", NULL},
+    [GA_REASON_FILE_LEFT_OUT] = {"'{name}' is left out, since '{detail}' does not hold", NULL},
     [GA_REASON_KEY_MISSING] = {"{kind}{{ '{part}'}} has no {field}", "{{; expected {expected}}}"},
     [GA_REASON_NO_BLANK_AFTER_COLON] = {"'{name}' is not a key with a value",
                                         "; there must be a space after the colon"},

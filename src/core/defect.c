@@ -87,12 +87,13 @@ static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part,
   const ga__state *before = &st->next, *now = &st->now;
   const double h = step_of(st), place = (s->t - before->scalar[GA__T]) / h;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
+  double *rate = ga__take(&scratch, nx);
   ga_status status = residual_at(st, s, y, residual, scratch);
   for (int i = 0; !status && i < sys->nv; i++) residual[i] *= part * h * h;
-  for (int i = 0; !status && i < nx; i++)
-    residual[x + i] =
-        part_x * h *
-        (rate_of_cubic(before->x[i], before->xdot[i], now->x[i], now->xdot[i], h, place) + residual[x + i]);
+  for (int i = 0; i < nx; i++)
+    rate[i] = rate_of_cubic(before->x[i], before->xdot[i], now->x[i], now->xdot[i], h, place);
+  if (st->family->interpolate) ga__interpolate_xdot(st, s->t, rate);
+  for (int i = 0; !status && i < nx; i++) residual[x + i] = part_x * h * (rate[i] + residual[x + i]);
   return status;
 }
 

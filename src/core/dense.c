@@ -173,6 +173,12 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
                                    .field = "t",
                                    .expected = "within the last step",
                                    GA__NUMBERS({t, NULL}, {t0, NULL}, {t1, NULL})});
+  if (st->family->interpolate) {
+    st->family->interpolate(
+        st, s,
+        &(ga__inside){.q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi, .x = x, .y = y});
+    return GA_OK;
+  }
   const ga__scratch scratch = ga__stack_begin(&st->scratch);
   if (q && turns_far(st, h))
     configuration_far(st, q, h, s, scratch);
@@ -194,10 +200,14 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   return GA_OK;
 }
 
-void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot)
+void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot)
 {
   const ga__state *before = &st->next, *now = &st->now;
   const history k = history_of(st);
+  if (st->family->interpolate) {
+    st->family->interpolate(st, (t - before->scalar[GA__T]) / k.h, &(ga__inside){.xdot = xdot});
+    return;
+  }
   const values rates = {now->xdot, before->xdot, before->xdot_prev, before->xdot_prev2,
                         st->sys->size[GA_BLOCK_X]};
   parabola(xdot, &rates, &k, (t - before->scalar[GA__T]) / k.h);

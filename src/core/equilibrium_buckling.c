@@ -171,7 +171,7 @@ static ga_status linearise(buckling *b, int wanted, ga_buckling_report *r, doubl
 {
   ga_equilibrium *eq = b->eq;
   const int n = eq->sys->n;
-  const ga__operator T = {apply, b};
+  const ga__operator T = {.apply = apply, .user = b};
   ga__subspace space = {0};
   r->n = r->n_complex = 0;
   ga_status status = find_rate(b);

@@ -276,7 +276,7 @@ ga_status ga__find_kink(ga_equilibrium *eq, int *found)
   if (eq->sys->nv == 0) return GA_OK;
   const ga_error said = eq->ctx->error;
   ga_status status = ga__find_stiffness(eq, &s); /* matrices, factors and directions at eq->now */
-  if (!status) status = ga__kink_create(eq->ctx, eq->sys, eq->ev, 0, &k);
+  if (!status) status = ga__kink_create(eq->ctx, eq->sys, eq->ev, 2, 0, &k);
   if (status) return status;
   status = search_kink(eq, &s, &k, found);
   ga__kink_destroy(&k);

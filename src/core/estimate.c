@@ -35,9 +35,7 @@ static void second_difference(double *out, const rates *r, int n, double kappa)
   }
 }
 
-/* 1: constraints prescribe the whole motion. q, unless it follows from rates, and v then have no error, but
- * forces and accelerations have: step sizes are those of free bodies with the same motion. */
-static int is_held(const ga_stepper *st)
+int ga__is_held(const ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const double n = sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI];
@@ -50,7 +48,7 @@ static void raw_q(ga_stepper *st, ga__scratch scratch)
   const ga__state *before = &st->next, *now = &st->now; /* before and after the step */
   double h = now->scalar[GA__H_OLD], factor = now->scalar[GA__KAPPA_H2] * h / now->scalar[GA__SPAN];
   for (int i = 0; i < sys->nv; i++) st->est_q[i] = factor * (now->a[i] - now->a_prev[i]);
-  if (is_held(st)) return;
+  if (ga__is_held(st)) return;
   if (!st->commutes && ga_group_n_blocks(sys->group) > 0) {
     double *bracket = ga__take(&scratch, sys->nv);
     ga_group_bracket(sys->group, bracket, before->v, before->vdot);
@@ -187,7 +185,7 @@ static ga_status estimate(ga_stepper *st, int with_v, ga__scratch scratch)
   ga_status status = GA_OK;
   raw_q(st, scratch);
   with_v &= differences(st);
-  if (is_held(st)) return GA_OK;
+  if (ga__is_held(st)) return GA_OK;
   with_v &= st->family->error_force ||
             sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] > 0; /* else it is done */
   if (along && with_v) {
@@ -234,7 +232,11 @@ ga_status ga__estimate(ga_stepper *st, int with_v)
   const ga_system *sys = st->sys;
   const ga__state *now = &st->now;
   int nx = sys->size[GA_BLOCK_X];
-  ga_status status = estimate(st, with_v, ga__stack_begin(&st->scratch));
+  ga_status status = GA_OK;
+  if (st->family->estimate)
+    st->family->estimate(st);
+  else
+    status = estimate(st, with_v, ga__stack_begin(&st->scratch));
   if (status) return status;
   drop_rounding(st->est_q, sys->nv, largest_of(now->q, sys->nq));
   drop_rounding(st->est_x, nx, largest_of(now->x, nx));
@@ -267,7 +269,7 @@ ga_status ga__filter(ga_stepper *st)
   const ga_system *sys = st->sys;
   const int at = st->family->position_rows(st);
   memcpy(st->est_all, st->est_q, (size_t)sys->nv * sizeof(double));
-  if (at < 0 || is_held(st)) return GA_OK; /* no stiffness in the matrix: nothing to filter */
+  if (at < 0 || ga__is_held(st)) return GA_OK; /* no stiffness in the matrix: nothing to filter */
   const double c = st->family->mass_factor(st);
   ga__matrix *matrix = ga__matrix_in_use(st);
   ga_point p = ga__state_point(&st->now);
@@ -316,4 +318,6 @@ void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const doub
     for (int i = 0; i < translations; i++) out[vs + i] = atol + rtol * (line ? fabs(q[qs + i]) : length);
     for (int i = 0; !line && i < 3; i++) out[vs + translations + i] = atol + rtol;
   }
+  for (int i = 0; sys->scale && i < sys->nv; i++)
+    if (sys->scale[i] > 0.0) out[i] = fmin(out[i], atol + rtol * sys->scale[i]);
 }

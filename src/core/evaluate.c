@@ -39,15 +39,16 @@ typedef struct part {
 struct ga_evaluation {
   ga_context *ctx; /* its own: the system may be destroyed before */
   const ga_system *sys;
-  ga__deriv deriv;
+  ga__deriv *deriv; /* work space: `own`, or that of the evaluation that it borrows from */
+  ga__deriv own;
   part part[N_ROWS][GA_N_BY];
-  double *block;     /* holds D, Q, G and force */
+  double *block;     /* holds D, Q, G and force; NULL: they are borrowed */
   double *D, *Q, *G; /* [n_entries] */
   double *force;     /* [nv] */
   ga_sparse *J;      /* combined; NULL: not wanted */
   int *diagonal;     /* [n_x] places of the diagonal of X in J */
   int known;         /* 1: the parts have been evaluated */
-  int borrows;       /* 1: patterns and plans of the parts belong to another evaluation */
+  int borrows;       /* 1: all but the values of the parts belongs to another evaluation */
 };
 
 /* ---- The plan ---- */
@@ -176,7 +177,8 @@ static ga_status plan_parts(ga_evaluation *ev)
 static ga_status take_arrays(ga_evaluation *ev)
 {
   const size_t entries = (size_t)ev->sys->n_entries;
-  const ga_status status = ga__deriv_create(ev->sys, &ev->deriv);
+  const ga_status status = ga__deriv_create(ev->sys, &ev->own);
+  ev->deriv = &ev->own;
   if (status) return status;
   const ga__array need[] = {
       {&ev->D, entries}, {&ev->Q, entries}, {&ev->G, entries}, {&ev->force, (size_t)ev->sys->nv}};
@@ -234,10 +236,15 @@ ga_status ga__evaluation_create_like(const ga_evaluation *like, ga_evaluation **
   *out = NULL;
   ga_evaluation *ev = ga__alloc(like->ctx, 1, sizeof *ev);
   if (!ev) return ga__no_memory(like->ctx, "an evaluation");
-  ev->ctx = like->ctx;
-  ev->borrows = 1;
-  ga_status status = ga__system_open(ev->ctx, like->sys, &ev->sys);
-  if (!status) status = take_arrays(ev);
+  *ev = (ga_evaluation){.ctx = like->ctx,
+                        .borrows = 1,
+                        .sys = like->sys,
+                        .deriv = like->deriv,
+                        .D = like->D,
+                        .Q = like->Q,
+                        .G = like->G,
+                        .force = like->force};
+  ga_status status = GA_OK;
   for (int r = 0; r < N_ROWS; r++)
     for (int b = 0; !status && b < GA_N_BY; b++)
       status = borrow_part(ev->ctx, &like->part[r][b], &ev->part[r][b]);
@@ -268,11 +275,11 @@ void ga_evaluation_destroy(ga_evaluation **ev)
   ga_context *ctx = e->ctx;
   for (int r = 0; r < N_ROWS; r++)
     for (int b = 0; b < GA_N_BY; b++) release_part(e, &e->part[r][b]);
-  ga__deriv_destroy(&e->deriv);
+  ga__deriv_destroy(&e->own);
   ga_sparse_destroy(ctx, &e->J);
   ga__free(ctx, e->diagonal);
   ga__free(ctx, e->block);
-  ga__system_close(&e->sys);
+  if (!e->borrows) ga__system_close(&e->sys);
   ga__free(ctx, e);
   *ev = NULL;
 }
@@ -287,7 +294,7 @@ ga_status ga_evaluation_residual(ga_evaluation *ev, const ga_point *p, const dou
   if (!p || (!r && sys->n > 0)) return ga__refuse_null(ev->ctx, __func__, p ? "r" : "p");
   ga_status status = ga__check_point(sys, p, "ga_evaluation_residual");
   if (!status) status = ga__residual(sys, p, r, ev->force);
-  if (!status && phi_dot) status = ga__phi_dot(&ev->deriv, p, phi_dot);
+  if (!status && phi_dot) status = ga__phi_dot(ev->deriv, p, phi_dot);
   if (status) return status;
   for (int i = 0; xdot && i < sys->size[GA_BLOCK_X]; i++) r[sys->start[GA_BLOCK_X] + i] += xdot[i];
   for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) r[sys->start[GA_BLOCK_Y] + i] += p->y[i];
@@ -316,11 +323,11 @@ ga_status ga_evaluation_jacobian(ga_evaluation *ev, const ga_point *p)
   if (!p) return ga__refuse_null(ev->ctx, __func__, "p");
   ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_G, 1.0, 0.0, ev->D, ev->Q, ev->G};
   ga_status status = ga__check_point(ev->sys, p, "ga_evaluation_jacobian");
-  if (!status) status = ga__jacobian(&ev->deriv, p, &J);
+  if (!status) status = ga__jacobian(ev->deriv, p, &J);
   if (status) return status;
   fill(ev, 0);
   J = (ga_jacobian){GA_WANT_D, 0.0, 1.0, ev->D, ev->Q, ev->G};
-  status = ga__jacobian(&ev->deriv, p, &J);
+  status = ga__jacobian(ev->deriv, p, &J);
   if (status) return status;
   fill(ev, 1);
   ev->known = 1;
@@ -337,7 +344,7 @@ ga_status ga__evaluation_constraints(ga_evaluation *ev, const ga_point *p, const
   ga_jacobian J = {GA_WANT_D | GA_WANT_Q, 1.0, 0.0, ev->D, ev->Q, ev->G};
   *B = ev->Q;
   *A = ev->D;
-  return ga__jacobian(&ev->deriv, p, &J);
+  return ga__jacobian(ev->deriv, p, &J);
 }
 
 const ga_sparse *ga_evaluation_matrix(const ga_evaluation *ev, ga_equation_block equations, ga_by by)

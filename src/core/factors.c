@@ -26,6 +26,7 @@ static void destroy_set(ga__matrix *set)
 {
   for (int form = 0; form < GA__N_FORMS; form++) {
     ga_lu_destroy(&set[form].lu);
+    for (int i = 0; i < GA__MOST_STAGES - 1; i++) ga_lu_destroy(&set[form].further[i]);
     ga__assembly_destroy(&set[form].assembly);
     memset(&set[form], 0, sizeof set[form]);
   }
@@ -65,9 +66,14 @@ static ga_status create_plans(ga_stepper *st, int leaves_out)
 static ga_status create_factors(ga_stepper *st, int leaves_out)
 {
   ga__matrix *set = st->factors.matrix[leaves_out];
+  const int stages = st->family->stages ? st->family->stages(st) : 1;
   ga_status status = GA_OK;
-  for (int form = GA__N_FORMS - 1; !status && form >= 0; form--)
-    if (set[form].assembly.K) status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].lu);
+  for (int form = GA__N_FORMS - 1; !status && form >= 0; form--) {
+    if (!set[form].assembly.K) continue;
+    status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].lu);
+    for (int i = 0; !status && i < stages - 1; i++)
+      status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].further[i]);
+  }
   return status;
 }
 
@@ -237,25 +243,36 @@ static void warn_nearly_singular(ga_stepper *st, const ga_lu *lu)
   st->warned = 1;
 }
 
-ga_status ga__factor(ga_stepper *st)
+ga_lu *ga__stage_factors(const ga__matrix *m, int stage)
+{
+  return stage == 0 ? m->lu : m->further[stage - 1];
+}
+
+ga_status ga__factor_stage(ga_stepper *st, int stage)
 {
   ga__factors *f = &st->factors;
   ga__matrix *m = ga__matrix_in_use(st);
+  ga_lu *lu = ga__stage_factors(m, stage);
   ga__factors_drop(st);
   f->now.rate = 0.0;
   st->stats.factorisations++;
   double from = ga__seconds(st);
-  ga__lu_decouple(m->lu, m->assembly.n_left_out, m->assembly.left_out_column);
-  ga_status status = ga_lu_factor(m->lu);
+  ga__lu_decouple(lu, m->assembly.n_left_out, m->assembly.left_out_column);
+  ga_status status = ga_lu_factor(lu);
   st->stats.time_factor += ga__seconds(st) - from;
-  st->stats.rcond = ga_lu_get_info(m->lu)->rcond;
-  if (status == GA_RETRY_SINGULAR) return fail_singular(st, m->lu);
+  st->stats.rcond = ga_lu_get_info(lu)->rcond;
+  if (status == GA_RETRY_SINGULAR) return fail_singular(st, lu);
   if (status) return status;
-  warn_nearly_singular(st, m->lu);
+  warn_nearly_singular(st, lu);
   f->now.valid = 1;
   f->worn = f->now.age = 0;
   f->now.h = st->h;
   return GA_OK;
+}
+
+ga_status ga__factor(ga_stepper *st)
+{
+  return ga__factor_stage(st, 0);
 }
 
 /* ---- Rollback ----
@@ -263,13 +280,15 @@ ga_status ga__factor(ga_stepper *st)
  * followed without it: the values of the matrix that a step begins with are kept when it renews them, and
  * factored again where the next step uses them. */
 
-enum { N_LU = 2 * GA__N_FORMS + 2 };
+enum { N_LU = 2 * GA__N_FORMS * GA__MOST_STAGES + 2 };
 
 static void list_lu(ga_stepper *st, ga_lu *lu[N_LU])
 {
   int n = 0;
   for (int leaves_out = 0; leaves_out < 2; leaves_out++)
-    for (int form = 0; form < GA__N_FORMS; form++) lu[n++] = st->factors.matrix[leaves_out][form].lu;
+    for (int form = 0; form < GA__N_FORMS; form++)
+      for (int stage = 0; stage < GA__MOST_STAGES; stage++)
+        lu[n++] = ga__stage_factors(&st->factors.matrix[leaves_out][form], stage);
   lu[n++] = st->saddle.lu;
   lu[n] = st->other_saddle.lu;
 }

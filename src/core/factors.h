@@ -9,9 +9,12 @@
  * family has one of them, or both and a rule for which is used. */
 typedef enum ga__matrix_form { GA__COMPLETE = 0, GA__REDUCED, GA__N_FORMS } ga__matrix_form;
 
+enum { GA__MOST_STAGES = 5, GA__MOST_ORDER = 2 * GA__MOST_STAGES };
+
 typedef struct ga__matrix {
   ga__assembly assembly; /* K NULL: there is no such matrix */
   ga_lu *lu;
+  ga_lu *further[GA__MOST_STAGES - 1]; /* of the same matrix with other values, if a family has several stages */
 } ga__matrix;
 
 /* The form in use, and for how long (terms.c, weighted.c). */
@@ -57,6 +60,9 @@ ga_status ga__factors_for_relations(ga_stepper *st);
 
 /* -- Factors -- */
 ga_status ga__factor(ga_stepper *st);    /* the matrix in use; with counts, names and warnings */
+/* The same into the factors of a stage; 0: lu itself, otherwise further[stage − 1]. */
+ga_status ga__factor_stage(ga_stepper *st, int stage);
+ga_lu *ga__stage_factors(const ga__matrix *m, int stage);
 void ga__factors_drop(ga_stepper *st);   /* marks the factors as invalid */
 void ga__factors_forget(ga_stepper *st); /* discards everything of earlier steps except the state */
 

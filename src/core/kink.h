@@ -18,9 +18,10 @@ typedef struct ga__kink_test {
   int *used;            /* [n_y] 1: another equation depends on this output */
 } ga__kink_test;
 
-/* like: an evaluation of sys, whose patterns are used; it must not be destroyed before the check is done. */
-ga_status ga__kink_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *like, int all_outputs,
-                          ga__kink_test *k);
+/* like: an evaluation of sys, whose patterns are used; it must not be destroyed before the check is done.
+ * points: 4, or 2: memory for the others is taken when a check needs it, which is seldom. */
+ga_status ga__kink_create(ga_context *ctx, const ga_system *sys, const ga_evaluation *like, int points,
+                          int all_outputs, ga__kink_test *k);
 void ga__kink_destroy(ga__kink_test *k);
 /* The directions of a check: cleared, then sums of those that are added. i counts the summands: it sets the
  * factor of each, so that no edge is parallel to the sum. */

@@ -136,7 +136,7 @@ static ga_status build(ga_linearisation *l)
   const ga_system *sys = l->sys;
   ga_status status = ga_evaluation_create(l->ctx, sys, &l->ev);
   if (!status) status = ga__evaluation_create_like(l->ev, &l->later);
-  if (!status) status = ga__kink_create(l->ctx, sys, l->ev, 1, &l->kink);
+  if (!status) status = ga__kink_create(l->ctx, sys, l->ev, 4, 1, &l->kink);
   if (!status) status = ga__svd_create(l->ctx, sys->size[GA_BLOCK_LAMBDA], sys->nv, &l->B);
   if (!status) status = ga__svd_create(l->ctx, l->m, sys->nv, &l->J);
   if (!status) status = ga__svd_create(l->ctx, sys->nv, l->m, &l->F);

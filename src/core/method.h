@@ -11,6 +11,11 @@ typedef struct ga__measure {
   double all, acc, tight;
 } ga__measure;
 
+/* Where a state within a step is written to; NULL: not wanted. */
+typedef struct ga__inside {
+  double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
+} ga__inside;
+
 /* Functions of a family of methods for the step, Newton's iteration and the error estimate. Unknowns,
  * right-hand side and increment (both in st->r) are those of the family; st->next becomes the state at the
  * end of the step. */
@@ -23,6 +28,9 @@ typedef struct ga__family {
   /* -- The step, in this order -- */
   /* sets up a step of size h, and first values */
   ga_status (*predict)(ga_stepper *st, double h, ga__scratch scratch);
+  /* solves the equations of the step, next included; NULL: by Newton's iteration (newton.c), which calls the
+   * functions from trial to update */
+  ga_status (*iterate)(ga_stepper *st, ga__scratch scratch);
   void (*trial)(ga_stepper *st);                              /* next from the unknowns */
   ga_status (*residual)(ga_stepper *st, ga__scratch scratch); /* right-hand side into r */
   ga_status (*prepare)(ga_stepper *st);                       /* iteration matrix at next, factored */
@@ -35,6 +43,7 @@ typedef struct ga__family {
   /* -- The iteration matrix -- */
   /* The layout of a form; n_rules 0: there is none. */
   ga_status (*layout)(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out);
+  int (*stages)(const ga_stepper *st); /* factors kept at the same time, at most; NULL: one */
   int (*row_of)(const ga_stepper *st, int column); /* row or column of the system for one of the matrix */
   int form_by_convergence; /* 1: terms.c chooses between both forms; 0: prepare() does */
 
@@ -43,7 +52,12 @@ typedef struct ga__family {
   /* rounding of the right-hand side; terms[nv]: size of the terms of the dynamics */
   void (*noise)(const ga_stepper *st, const double *terms, double *out);
 
-  /* -- Errors -- */
+  /* -- The last step: all three, or NULL: dense.c and estimate.c, for order 2 -- */
+  void (*interpolate)(ga_stepper *st, double s, const ga__inside *out); /* at s in [0, 1] of it */
+  void (*estimate)(ga_stepper *st);            /* its errors into est_q, est_v, est_x */
+  double (*error_power)(const ga_stepper *st); /* power of h that these grow with */
+
+  /* -- Errors of order 2 -- */
   void (*correct_q)(const ga_stepper *st,
                     double *e); /* e += further changes of q in the last step; NULL: none */
   /* force += h times the forces on e_v; NULL: none */
@@ -69,16 +83,20 @@ typedef struct ga__method {
   int adjusts_gamma;  /* 1: γ and θ may follow the step size (GA_ADJUST_GAMMA) */
   int holonomic_only; /* 1: not for systems with k */
   int hht;            /* 1: published with the parameters of HHT */
+  int has_order;      /* 1: its order is given by ga_stepper_opts.order, which others do not use */
 } ga__method;
 
 /* The table (methods.c); NULL: there is no such method. */
 const ga__method *ga__method_of(ga_method method);
+int ga__method_has_order(ga_method method, int order);
 ga_status ga__method_check_opts(ga_context *ctx, const ga_stepper_opts *opts);
 ga_status ga__method_check_system(const ga_stepper *st);
 /* At a start; M of st->saddle has the derivatives by vdot. */
 ga_status ga__method_check_vdot(ga_stepper *st);
 
 /* -- Common to families (predict.c) -- */
+/* Sizes and times of a step of size h; vdot and xdot of the last ones into next. */
+void ga__begin_step(ga_stepper *st, double h);
 /* Sets up a_n, w_n for a step of size h, and the prediction in p, px, next. */
 void ga__predict(ga_stepper *st, double h);
 ga_status ga__begin_velocity(ga_stepper *st, double h, ga__scratch scratch); /* sets v_n */

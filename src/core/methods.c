@@ -40,7 +40,8 @@ int ga_method_at(int i, ga_method_info *out)
                           .vdot_at_end = m->vdot_at_end,
                           .adjusts_gamma = m->adjusts_gamma,
                           .holonomic_only = m->holonomic_only,
-                          .hht = m->hht};
+                          .hht = m->hht,
+                          .has_order = m->has_order};
   return 1;
 }
 
@@ -88,6 +89,12 @@ static int takes_nonholonomic(const ga__method *m)
 static int feeds_vdot(const ga__method *m)
 {
   return m->vdot_at_end;
+}
+
+int ga__method_has_order(ga_method method, int order)
+{
+  const ga__method *m = ga__method_of(method);
+  return m && (m->has_order ? (order >= 3 && order <= 8) || order == 10 : order == 2);
 }
 
 ga_status ga__method_check_opts(ga_context *ctx, const ga_stepper_opts *o)

@@ -36,13 +36,17 @@
 #define INFINITE_PLAIN 1e-7
 /* Matrices count as symmetric up to this part. */
 #define SYMMETRIC 1e-10
-/* Shifts farther than this factor from the best one are changed; for τ = s they are at most this part of the
- * largest |s| wanted. */
+/* Shifts farther than this factor from the best one are changed; for τ = s they are these parts of the
+ * largest |s| wanted at least and at most. At a smaller one zeros, which are double, have θ so large that
+ * their rounding hides all others. */
 #define SHIFT_FAR 4.0
+#define SHIFT_LEAST 1e-2
 #define SHIFT_MOST 0.3
 /* If all eigenvalues look like zeros, smaller shifts are tried, by this factor, down to the second [1/s]. */
 #define SLOWER 1e-4
 #define SLOWEST 1e-7
+#define FIRST_SHIFT 1.0  /* [1/s] */
+#define POOR 1e-11       /* relative residuals of ARPACK's modes above which LAPACK's are taken */
 #define STILL 1e-6       /* smaller components, relative to the usual size, count as zero */
 #define OTHER_SHIFT 1.37 /* factor of the shift if it is an eigenvalue */
 /* θ of a search that has not converged yet say nothing of τ below this part of τ0. */
@@ -53,6 +57,7 @@ enum {
   FEW_UNKNOWNS = 400,
   MOST_DENSE = 4000,
   MOST_SHIFTS = 8,
+  MOST_LOWERED = 2,
   MOST_SINGULAR = 5
 };
 
@@ -73,6 +78,13 @@ typedef struct candidate {
   int zero;
 } candidate;
 
+/* What is known of the shift. */
+typedef enum progress {
+  NOTHING_KNOWN = 0, /* it is to be estimated by rough eigenvalues */
+  VECTORS_KNOWN,     /* it has been; `space` has the rough vectors */
+  SHIFT_KNOWN        /* it is that of eigenvalues found before */
+} progress;
+
 typedef struct search {
   ga_context *ctx;
   ga_evaluation *ev; /* at the point */
@@ -81,6 +93,9 @@ typedef struct search {
   const ga_turning *turning; /* NULL: none */
   int dense, k;
   int unconverged; /* 1: ARPACK has failed, LAPACK is used */
+  progress progress;
+  int lowered; /* times that the shift has been lowered without knowing a mode, from first_sigma on */
+  double first_sigma;
   double sigma;
   double reach; /* all eigenvalues up to this size |τ| are among those found */
   double *z;    /* [n] of a product */
@@ -145,6 +160,19 @@ static ga_status apply(void *user, double *out, const double *in)
   return status;
 }
 
+static ga_status apply_roughly(void *user, double *out, const double *in)
+{
+  search *s = user;
+  const ga_status status = ga__pencil_solve_roughly(&s->pencil, s->z, in);
+  if (!status) memcpy(out, s->z, (size_t)s->pencil.n_state * sizeof *out);
+  return status;
+}
+
+static ga__operator make_operator(search *s)
+{
+  return (ga__operator){apply, s, apply_roughly};
+}
+
 static void release_vectors(search *s)
 {
   void *const block[] = {s->Y, s->H, s->Z, s->level, s->coordinates, s->found};
@@ -159,6 +187,15 @@ static void release_subspace(search *s)
 {
   ga__subspace_destroy(&s->space);
   release_vectors(s);
+}
+
+/* All that the search has found and found it with. */
+static void release_pencil(search *s)
+{
+  release_subspace(s);
+  ga__free(s->ctx, s->z);
+  s->z = NULL;
+  ga__pencil_destroy(&s->pencil);
 }
 
 static ga_status take_memory(search *s)
@@ -256,31 +293,56 @@ static int compare_sizes(const void *a, const void *b)
   return (p > q) - (p < q);
 }
 
-/* Where all modes that are wanted are much slower than the shift, |τ| << τ0, their θ are almost equal, and a
- * search takes the longer the more of them there are: from values that are not accurate yet s->sigma becomes
- * about their size, the geometric mean of the slowest and the fastest one. 1: it was changed. */
-static int lower_shift(search *s, int wanted)
+/* All modes wanted seem to be slower than the shift by far: smaller ones are tried, until they must be zeros.
+ */
+static void lower_shift(search *s)
+{
+  const double first = s->lowered > 0 ? s->first_sigma : s->sigma;
+  const int are_zeros = s->lowered++ == MOST_LOWERED;
+  s->first_sigma = first;
+  s->sigma = are_zeros ? first : (s->pencil.squared ? sqrt(BLURRED) : BLURRED) * s->sigma;
+  s->progress = are_zeros ? SHIFT_KNOWN : NOTHING_KNOWN;
+}
+
+/* The best shift is the geometric mean of the slowest and the fastest mode wanted. Where all are much slower
+ * than the shift, |τ| << τ0, their θ are almost equal, and a search takes the longer the more of them there
+ * are. s->sigma becomes the best one by rough values, if it is far from it. 1: it was changed. */
+static int estimate_shift(search *s, int wanted)
 {
   const double tau0 = s->pencil.tau0;
   const int k = s->space.k, last = (wanted < k ? wanted : k) - 1;
   double *size = s->space.im;
+  int first = 0; /* those before may be zeros */
   for (int i = 0; i < k; i++) size[i] = cabs(tau0 + 1.0 / (s->space.re[i] + I * s->space.im[i]));
   qsort(size, (size_t)k, sizeof *size, compare_sizes);
-  const double least = fmax(size[0], BLURRED * tau0), most = fmax(size[last], BLURRED * tau0),
-               best = sqrt(least * most), sigma = s->pencil.squared ? sqrt(best) : best;
-  if (!(SHIFT_FAR * sigma < s->sigma)) return 0;
+  while (first <= last && size[first] < BLURRED * tau0) first++;
+  if (first > last) {
+    lower_shift(s);
+    return 1;
+  }
+  const double best = sqrt(size[first] * size[last]), sigma = s->pencil.squared ? sqrt(best) : best;
+  const int lower = SHIFT_FAR * sigma < s->sigma, higher = s->pencil.squared && sigma > SHIFT_FAR * s->sigma;
+  if (!lower && !higher) return 0;
+  s->progress = VECTORS_KNOWN;
   s->sigma = sigma;
   return 1;
 }
 
-/* *again 1: the shift should be, and was, changed first. */
+/* *again, which is 1 where that is allowed: the shift should be, and was, changed first. */
 static ga_status find_subspace(search *s, int wanted, int *again)
 {
-  const ga__operator T = {apply, s};
+  const ga__operator T = make_operator(s);
   const ga__eigensolver solver = s->dense ? GA__EIGEN_DENSE : GA__EIGEN_SPARSE;
-  release_subspace(s);
-  ga_status status = ga__subspace_begin(s->ctx, solver, s->pencil.n_state, s->k, &T, &s->space);
-  *again = !status && !s->space.accurate && lower_shift(s, wanted);
+  const progress known = s->dense ? SHIFT_KNOWN : s->progress;
+  const int n = s->pencil.n_state;
+  ga_status status = GA_OK;
+  s->progress = NOTHING_KNOWN;
+  if (known != VECTORS_KNOWN) release_subspace(s);
+  if (known == SHIFT_KNOWN)
+    status = ga__subspace_find(s->ctx, solver, n, s->k, &T, &s->space);
+  else if (known == NOTHING_KNOWN)
+    status = ga__subspace_begin(s->ctx, solver, n, s->k, &T, &s->space);
+  *again = *again && !status && known == NOTHING_KNOWN && estimate_shift(s, wanted);
   if (*again) return GA_OK;
   if (!status) status = ga__subspace_complete(&s->space, s->k, &T);
   if (status) return status;
@@ -288,7 +350,7 @@ static ga_status find_subspace(search *s, int wanted, int *again)
   if (finite < s->space.k) {
     s->k = finite;
     ga__subspace_destroy(&s->space);
-    status = ga__subspace_find(s->ctx, solver, s->pencil.n_state, finite, &T, &s->space);
+    status = ga__subspace_find(s->ctx, solver, n, finite, &T, &s->space);
   }
   return status ? status : use_subspace(s);
 }
@@ -623,9 +685,11 @@ static int improve_shift(search *s, int wanted)
   if (last >= wanted && wanted > first) last = wanted - 1;
   const double most = cabs(s->found[last].s);
   double best = sqrt(cabs(s->found[first].s) * most);
-  if (!s->pencil.squared) best = fmin(best, fmax(SHIFT_MOST * most, cabs(s->found[first].s)));
+  if (!s->pencil.squared)
+    best = fmin(fmax(best, SHIFT_LEAST * most), fmax(SHIFT_MOST * most, cabs(s->found[first].s)));
   if (s->sigma < SHIFT_FAR * best && best < SHIFT_FAR * s->sigma) return 0;
   s->sigma = best;
+  s->progress = SHIFT_KNOWN;
   return 1;
 }
 
@@ -652,14 +716,15 @@ static ga_status begin_search(search *s, const ga_point *p, int asked, int wante
     if (!status) status = set_shift(s, p);
     if (status == GA_ERR_SINGULAR && used > 0.0 && !last) {
       s->sigma = used;
+      s->progress = SHIFT_KNOWN;
       last = 1;
       continue;
     }
-    int again = 0;
-    if (!status) status = find_subspace(s, wanted, &again);
-    if (again || may_fall_back(s, status)) continue;
-    if (!status) status = find_candidates(s);
+    int again = shifts < MOST_SHIFTS && !last;
     used = s->sigma;
+    if (!status) status = find_subspace(s, wanted, &again);
+    if ((!status && again) || may_fall_back(s, status)) continue;
+    if (!status) status = find_candidates(s);
     if (status || last || shifts == MOST_SHIFTS || !improve_shift(s, wanted)) return status;
   }
 }
@@ -682,7 +747,7 @@ static ga_status refuse_unconverged(search *s, int wanted)
 /* Extends the subspace until none of the first `wanted` can be missing, or all have been found. */
 static ga_status complete_search(search *s, const ga_point *p, int asked, int wanted, int all)
 {
-  const ga__operator T = {apply, s};
+  const ga__operator T = make_operator(s);
   for (int more = s->k / 8 + 6; s->space.k < all; more *= 2) {
     const double enough = allowed_rest(s, wanted);
     const int before = s->space.k;
@@ -712,9 +777,10 @@ static ga_status search_modes(search *s, const ga_point *p, int asked, int *n)
 {
   const int all = ga__pencil_count(&s->pencil), wanted = s->wanted > 0 ? s->wanted : USUAL_MODES;
   if (all == 0 || (s->pencil.n_state > MOST_DENSE && s->wanted > 2 * all)) return refuse_few(s, all);
+  s->progress = NOTHING_KNOWN;
   s->k = s->pencil.squared ? wanted + 4 : 2 * wanted + 6;
   if (s->k > all) s->k = all;
-  s->z = ga__alloc(s->ctx, (size_t)s->pencil.n, sizeof *s->z);
+  if (!s->z) s->z = ga__alloc(s->ctx, (size_t)s->pencil.n, sizeof *s->z);
   ga_status status = s->z ? begin_search(s, p, asked, wanted) : ga__no_memory(s->ctx, "modes");
   if (!status) status = complete_search(s, p, asked, wanted, all);
   if (status) return status;
@@ -950,7 +1016,7 @@ static ga_status check_position(search *s, const ga_point *p, const ga_modes *m)
 static ga_status check_kinks(const search *s, const ga_system *sys, const ga_point *p, const ga_modes *m)
 {
   ga__kink_test kink;
-  ga_status status = ga__kink_create(s->ctx, sys, s->ev, 0, &kink);
+  ga_status status = ga__kink_create(s->ctx, sys, s->ev, 2, 0, &kink);
   for (int i = 0; !status && i < 2 * m->info.n; i++) {
     const ga_direction *d = i % 2 ? &m->mode[i / 2].imaginary : &m->mode[i / 2].real;
     const double *const by[] = {
@@ -971,12 +1037,27 @@ ga_modes_opts ga_modes_defaults(void)
   return (ga_modes_opts){0};
 }
 
-static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o, const ga_point *p,
-                         ga_modes *m)
+/* 1: ARPACK's vectors are poor, as they are near motions of constant speed of several bodies, and the problem
+ * is small enough for LAPACK. */
+static int is_poor(const search *s, const ga_modes *m)
+{
+  double worst = 0.0;
+  for (int i = 0; i < m->info.n; i++) worst = fmax(worst, m->mode[i].residual);
+  return !s->dense && s->pencil.n_state <= MOST_DENSE && !(worst <= POOR);
+}
+
+static void release_modes(ga_modes *m)
+{
+  ga__free(m->ctx, m->mode);
+  ga__free(m->ctx, m->block);
+  m->mode = NULL;
+  m->block = NULL;
+}
+
+static ga_status find_modes(search *s, const ga_point *p, int asked, ga_modes *m)
 {
   int n = 0;
-  ga_status status = linearise(s, sys, p, &m->info);
-  if (!status) status = search_modes(s, p, o->dense, &n);
+  const ga_status status = search_modes(s, p, asked, &n);
   if (status) return status;
   m->info.n = n;
   m->info.squared = s->pencil.squared;
@@ -984,11 +1065,25 @@ static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o
   m->info.n_zero = (1 + s->pencil.squared) * s->n_zero;
   m->info.dense = s->dense;
   m->info.shift = s->sigma;
-  status = copy_modes(s, n, m);
+  return copy_modes(s, n, m);
+}
+
+static ga_status compute(search *s, const ga_system *sys, const ga_modes_opts *o, const ga_point *p,
+                         ga_modes *m)
+{
+  ga_status status = linearise(s, sys, p, &m->info);
+  if (!status) status = find_modes(s, p, o->dense, m);
+  if (!status && is_poor(s, m)) {
+    release_modes(m);
+    s->unconverged = 1;
+    s->sigma = FIRST_SHIFT;
+    status = find_modes(s, p, o->dense, m);
+  }
   if (!status && s->turning)
     status = ga__turning_unsteadiness(s->ctx, &s->pencil, p, s->space.k < COMPARED ? s->space.k : COMPARED,
                                       s->space.basis, &m->info.unsteady);
   if (!status) status = check_position(s, p, m);
+  release_pencil(s); /* before the memory of the next check is taken */
   return status ? status : check_kinks(s, sys, p, m);
 }
 
@@ -1007,12 +1102,10 @@ ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_
   }
   ga_modes *m = ga__alloc(ctx, 1, sizeof *m);
   if (!m) return ga__no_memory(ctx, "modes");
-  search s = {.ctx = ctx, .wanted = o.n, .turning = o.turning, .sigma = 1.0};
+  search s = {.ctx = ctx, .wanted = o.n, .turning = o.turning, .sigma = FIRST_SHIFT};
   m->ctx = ctx;
   const ga_status status = compute(&s, sys, &o, p, m);
-  release_subspace(&s);
-  ga__free(ctx, s.z);
-  ga__pencil_destroy(&s.pencil);
+  release_pencil(&s);
   ga_evaluation_destroy(&s.ev);
   if (status)
     ga_modes_destroy(&m);
@@ -1025,8 +1118,7 @@ void ga_modes_destroy(ga_modes **modes)
 {
   if (!modes || !*modes) return;
   ga_modes *m = *modes;
-  ga__free(m->ctx, m->mode);
-  ga__free(m->ctx, m->block);
+  release_modes(m);
   ga__free(m->ctx, m);
   *modes = NULL;
 }

@@ -231,8 +231,8 @@ static ga_status choose_factors(ga_stepper *st, progress *p, ga__scratch scratch
 {
   const ga_newton_opts *o = &st->opts.newton;
   const int late = p->old_factors && p->iteration >= 2 * o->patience,
-            slow = p->rho >= 0.0 && (late || iterations_needed(st, p) > o->patience) &&
-                   !is_at_floor(st, p, scratch);
+            unknown = p->rho < 0.0 || (p->renew && p->rho < 1.0), /* the contraction by these factors */
+      slow = !unknown && (late || iterations_needed(st, p) > o->patience) && !is_at_floor(st, p, scratch);
   if (slow && !p->old_factors && ga__terms_lacking(st) && (++p->renewals > RENEWALS || p->rho > 1.0))
     return fail_newton(st, p, p->iteration + 1);
   p->renew = o->reuse == GA_FRESH_ITERATION || slow;

@@ -235,22 +235,26 @@ static size_t count_relations(const ga__null *null)
   return null->r > 0 ? (size_t)null->start[null->r] : 0;
 }
 
-static size_t count_entries(const ga__pencil *c, const ga_evaluation *ev, const relations *r)
+/* Room for the entries of A and E. */
+static void count_entries(const ga__pencil *c, const ga_evaluation *ev, const relations *r, size_t *of_A,
+                          size_t *of_E)
 {
-  size_t n = 2 * (size_t)c->n + (size_t)ga_group_blocks_length(c->sys->group);
-  if (c->turning) n += (size_t)c->turning->n;
-  for (int e = 0; c->turning && e < GA_N_BLOCKS; e++) {
+  *of_E = (size_t)c->n;
+  *of_A = 2 * (size_t)c->n + (size_t)ga_group_blocks_length(c->sys->group) +
+          2 * count_relations(&r->positions) + count_relations(&r->all);
+  if (c->turning) *of_A += (size_t)c->turning->n;
+  for (int e = 0; e < GA_N_BLOCKS; e++) {
     const ga_sparse *P = ga_evaluation_matrix(ev, (ga_equation_block)e, GA_BY_VDOT);
-    for (int k = 0; k < P->cols; k++)
-      n += (size_t)(P->col_start[k + 1] - P->col_start[k]) *
-           (size_t)(c->turning_row[k + 1] - c->turning_row[k]);
+    *of_E += (size_t)P->nnz;
+    for (int k = 0; c->turning && k < P->cols; k++)
+      *of_A += (size_t)(P->col_start[k + 1] - P->col_start[k]) *
+               (size_t)(c->turning_row[k + 1] - c->turning_row[k]);
+    for (int b = GA_BY_VDOT + 1; b < GA_N_BY; b++)
+      if (c->size[PART[b]] > 0)
+        *of_A += (size_t)ga_evaluation_matrix(ev, (ga_equation_block)e, (ga_by)b)->nnz;
   }
-  for (int b = 0; b < GA_N_BY; b++) {
-    for (int e = 0; e < GA_N_BLOCKS; e++)
-      n += (size_t)ga_evaluation_matrix(ev, (ga_equation_block)e, (ga_by)b)->nnz;
-    n += 2 * (size_t)ga_evaluation_matrix(ev, GA_BLOCK_ETA, (ga_by)b)->nnz;
-  }
-  return n + 2 * count_relations(&r->positions) + count_relations(&r->all);
+  for (int b = 0; b < GA_N_BY && c->size[GA__Z_ETA] > 0; b++)
+    *of_A += 2 * (size_t)ga_evaluation_matrix(ev, GA_BLOCK_ETA, (ga_by)b)->nnz;
 }
 
 /* ---- Matrices ---- */
@@ -321,11 +325,13 @@ static int is_ordered(const ga__pencil *c)
 
 static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *found, const ga_point *p)
 {
-  const size_t room = count_entries(c, ev, found), n_ad = (size_t)ga_group_blocks_length(c->sys->group);
+  const size_t n_ad = (size_t)ga_group_blocks_length(c->sys->group);
+  size_t of_A, of_E;
   entries A, E = {0};
   unsigned char *left_out = c->left_out = ga__alloc(c->ctx, (size_t)c->n, 1);
   double *ad = ga__alloc(c->ctx, n_ad, sizeof *ad);
-  const int complete = entries_create(c->ctx, room, &A) & entries_create(c->ctx, room, &E) && left_out && ad;
+  count_entries(c, ev, found, &of_A, &of_E);
+  const int complete = entries_create(c->ctx, of_A, &A) & entries_create(c->ctx, of_E, &E) && left_out && ad;
   ga_status status = complete ? GA_OK : ga__no_memory(c->ctx, "modes");
   if (!status) {
     mark_relations(c, found, left_out);
@@ -337,10 +343,10 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
     for (int i = c->n_state; is_ordered(c) && i < c->n; i++) put(&A, i, i, 0.0); /* as the order needs it */
     status = create_matrix(c->ctx, c->n, &A, &c->A);
   }
-  if (!status) status = create_matrix(c->ctx, c->n, &E, &c->E);
-  if (!status) status = create_sum(c);
   entries_destroy(c->ctx, &A);
+  if (!status) status = create_matrix(c->ctx, c->n, &E, &c->E);
   entries_destroy(c->ctx, &E);
+  if (!status) status = create_sum(c);
   ga__free(c->ctx, ad);
   return status;
 }
@@ -552,12 +558,25 @@ ga_status ga__pencil_solve_for(ga__pencil *c, double *z, const double *b)
   return status;
 }
 
-ga_status ga__pencil_solve(ga__pencil *c, double *z, const double *state)
+/* b := E state; z is work space. */
+static void multiply_state(ga__pencil *c, double *b, double *z, const double *state)
 {
   memset(z, 0, (size_t)c->n * sizeof *z);
   if (c->n_state > 0) memcpy(z, state, (size_t)c->n_state * sizeof *z);
-  ga_sparse_mul(c->b, c->E, z);
+  ga_sparse_mul(b, c->E, z);
+}
+
+ga_status ga__pencil_solve(ga__pencil *c, double *z, const double *state)
+{
+  multiply_state(c, c->b, z, state);
   return ga__pencil_solve_for(c, z, c->b);
+}
+
+ga_status ga__pencil_solve_roughly(ga__pencil *c, double *z, const double *state)
+{
+  multiply_state(c, c->b, z, state);
+  memcpy(z, c->b, (size_t)c->n * sizeof *z);
+  return solve_scaled(c, z);
 }
 
 static void add_rows(const ga__pencil *c, const ga_sparse *A, double factor, const double *most,

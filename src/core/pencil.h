@@ -51,6 +51,8 @@ int ga__pencil_count(const ga__pencil *pencil);
 ga_status ga__pencil_shift(ga__pencil *pencil, double sigma);
 /* z[n] := (A − τ0 E)⁻¹ E state[n_state]. The operator state -> state has eigenvalues 1/(τ − τ0), and 0. */
 ga_status ga__pencil_solve(ga__pencil *pencil, double *z, const double *state);
+/* The same without iterative refinement, in less than half of the time. */
+ga_status ga__pencil_solve_roughly(ga__pencil *pencil, double *z, const double *state);
 /* z[n] := (A − τ0 E)⁻¹ b[n]. */
 ga_status ga__pencil_solve_for(ga__pencil *pencil, double *z, const double *b);
 /* y[n] := A z and y[n] := E z, z[n]. */

@@ -176,18 +176,42 @@ static void begin_auxiliaries(ga_stepper *st, double h)
   st->d1 = (1.0 - s->delta_m) / (st->theta * (1.0 - s->delta_f));
 }
 
+void ga__begin_step(ga_stepper *st, double h)
+{
+  const int nv = st->sys->nv, nx = st->sys->size[GA_BLOCK_X];
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
+  const double h_old = now->scalar[GA__H_OLD];
+  st->h = h;
+  st->deriv.dt = TIME_DIFFERENCES * h;
+  st->sized = 0;
+  ga__copy_numbers(next->vdot_prev2, now->vdot_prev, nv);
+  ga__copy_numbers(next->xdot_prev2, now->xdot_prev, nx);
+  ga__copy_numbers(next->vdot_prev, now->vdot, nv);
+  ga__copy_numbers(next->xdot_prev, now->xdot, nx);
+  next->scalar[GA__ORDER] = now->scalar[GA__ORDER];
+  next->scalar[GA__H_OLD2] = h_old;
+  /* t of equal steps is computed from a base, so that rounding does not accumulate */
+  int equal = h == h_old;
+  next->scalar[GA__T_BASE] = equal ? now->scalar[GA__T_BASE] : now->scalar[GA__T];
+  next->scalar[GA__N_EQUAL] = equal ? now->scalar[GA__N_EQUAL] + 1.0 : 1.0;
+  next->scalar[GA__T] = next->scalar[GA__T_BASE] + next->scalar[GA__N_EQUAL] * h;
+  next->scalar[GA__H_OLD] = h;
+  next->scalar[GA__H_START] = now->scalar[GA__H_START];
+  next->scalar[GA__HAS_JERK] = 0.0;
+  next->scalar[GA__HAD_JERK] = now->scalar[GA__HAS_JERK];
+  next->scalar[GA__REDUNDANT_OLD] = now->scalar[GA__REDUNDANT];
+}
+
 void ga__predict(ga_stepper *st, double h)
 {
   const ga_system *sys = st->sys;
   const ga__state *now = &st->now;
   ga__state *next = &st->next;
   const int *size = sys->size;
-  double h_old = now->scalar[GA__H_OLD];
   ga_predictor kind = st->opts.newton.predictor;
   int order = kind == GA_PREDICT_AUTO ? (int)now->scalar[GA__ORDER] : (int)kind;
-  st->h = h;
-  st->deriv.dt = TIME_DIFFERENCES * h;
-  st->sized = 0;
+  ga__begin_step(st, h);
   begin_auxiliaries(st, h);
   predict_weights(st, h);
   const history predicted[] = {
@@ -205,22 +229,7 @@ void ga__predict(ga_stepper *st, double h)
   for (int i = 0; i < size[GA_BLOCK_X]; i++) st->px[i] -= now->w[i];
   ga__copy_numbers(next->a_prev, st->a_n, sys->nv); /* as the step uses them */
   ga__copy_numbers(next->w_prev, st->w_n, size[GA_BLOCK_X]);
-  ga__copy_numbers(next->vdot_prev2, now->vdot_prev, sys->nv);
-  ga__copy_numbers(next->xdot_prev2, now->xdot_prev, size[GA_BLOCK_X]);
-  ga__copy_numbers(next->vdot_prev, now->vdot, sys->nv);
-  ga__copy_numbers(next->xdot_prev, now->xdot, size[GA_BLOCK_X]);
   next->scalar[GA__ORDER] = order;
-  next->scalar[GA__H_OLD2] = h_old;
-  /* t of equal steps is computed from a base, so that rounding does not accumulate */
-  int equal = h == h_old;
-  next->scalar[GA__T_BASE] = equal ? now->scalar[GA__T_BASE] : now->scalar[GA__T];
-  next->scalar[GA__N_EQUAL] = equal ? now->scalar[GA__N_EQUAL] + 1.0 : 1.0;
-  next->scalar[GA__T] = next->scalar[GA__T_BASE] + next->scalar[GA__N_EQUAL] * h;
-  next->scalar[GA__H_OLD] = h;
-  next->scalar[GA__H_START] = now->scalar[GA__H_START];
-  next->scalar[GA__HAS_JERK] = 0.0;
-  next->scalar[GA__HAD_JERK] = now->scalar[GA__HAS_JERK];
-  next->scalar[GA__REDUNDANT_OLD] = now->scalar[GA__REDUNDANT];
 }
 
 /* x₁ = x + h(w + θ px), xdot₁ = (w + (1−δm) px − δf xdot)/(1−δf), w₁ = w + px, with px = w₁ − w. */

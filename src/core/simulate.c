@@ -156,6 +156,21 @@ static ga_status take_memory(ga_simulator *sim)
   return GA_OK;
 }
 
+/* What the stepper has to know of error control: the tolerance, and the order that suits it. */
+static const struct {
+  double from; /* [-] tolerance, and beyond */
+  int order;
+} ORDERS[] = {{9e-4, 4}, {9e-6, 6}, {0.0, 8}};
+
+static void tell_tolerance(ga_stepper *st, const ga_simulate_opts *o)
+{
+  st->tolerance = o->fixed_h > 0.0 ? 0.0 : o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
+  if (!st->method->has_order || st->opts.order != 0) return;
+  int i = 0;
+  while (st->tolerance > 0.0 && st->tolerance < ORDERS[i].from) i++;
+  st->order = ORDERS[i].order;
+}
+
 ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
                               ga_simulator **out)
 {
@@ -174,6 +189,7 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
   sim->opts = *opts;
   sim->last_event = -1;
   st->meets_samples = 1;
+  tell_tolerance(st, opts);
   sim->breaks = (ga__breaks){.sys = st->sys, .n_times = opts->n_breaks, .times = opts->breaks};
   if ((status = take_memory(sim)))
     ga_simulator_destroy(&sim);

@@ -153,6 +153,8 @@ ga_status ga__sim_interpolate(ga_simulator *sim, double t);
 /* Checks the last step within: *again: size to try instead, so that it ends where something acts; 0:
  * accepted. */
 ga_status ga__sim_inspect_step(ga_simulator *sim, double *again);
+/* After a step that the error test rejects, before it is undone: finds velocities that count from then on. */
+ga_status ga__sim_inspect_rejected(ga_simulator *sim);
 /* Equal steps are not changed; what they miss is reported. But switches are never passed over: *again: size
  * of a step that ends in the other mode; 0: none was passed. */
 ga_status ga__sim_report_unseen(ga_simulator *sim, double *again);

@@ -116,22 +116,24 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
   int strict = is_strict(sim, sim->strict_most), found = 0;
   *ratio = 0.0;
   sim->worst = 0;
+  const int filters = !per_unit && !st->family->estimate; /* else its own estimate is complete */
   ga_status status = ga__estimate(st, per_unit || strict);
-  if (!status && !per_unit) status = ga__filter(st);
-  if (!status && !per_unit) status = find_new_stiffness(sim, &found);
+  if (!status && filters) status = ga__filter(st);
+  if (!status && filters) status = find_new_stiffness(sim, &found);
   if (!status && found && !strict) { /* velocities count now: estimate them fully */
     status = ga__estimate(st, 1);
     if (!status) status = ga__filter(st);
   }
   if (status) return status;
   ga__tally_x(&t, o, st, st->est_x);
-  if (!per_unit)
+  if (filters)
     weigh_filtered(sim, &t);
   else
     weigh_q(sim, st->est_q, &t);
   for (int i = 0; per_unit && i < st->sys->nv; i++) weigh_v(sim, i, &t);
   sim->worst = t.worst;
   *ratio = norm_of(sim, &t);
+  if (st->family->estimate) return GA_OK;
   if (o->error != GA_PER_STEP) *ratio *= (o->t_end - sim->t0) / st->now.scalar[GA__H_OLD];
   const double first = first_ratio(sim);
   sim->by_bend = first > *ratio;
@@ -141,6 +143,8 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
 
 static double order_of(const ga_simulator *sim)
 {
+  const ga__family *family = sim->st->family;
+  if (family->error_power) return family->error_power(sim->st);
   return sim->opts.error != GA_PER_STEP ? 2.0 : 3.0;
 }
 

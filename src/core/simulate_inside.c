@@ -233,6 +233,14 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
   return status < 0 ? status : GA_OK;
 }
 
+/* Whether the error test has rejected a step before or after something narrow in it was found must not matter:
+ * velocities that it changes count either way, until the end of that step. */
+ga_status ga__sim_inspect_rejected(ga_simulator *sim)
+{
+  double t;
+  return sim->hidden ? find_hidden(sim, &t) : GA_OK;
+}
+
 ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
 {
   const double h = sim->st->now.scalar[GA__H_OLD];
@@ -243,6 +251,7 @@ ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
   const double begin = sim->st->next.scalar[GA__T];
   if (isfinite(t)) {
     *again = fmin(0.5 * h, fmax(GA__SHRINK * h, t - begin));
+    status = ga__sim_inspect_rejected(sim);
   } else if (sim->hidden) {
     status = find_hidden(sim, &t);
     if (status) *again = GA__AFTER_FAILURE * h;

@@ -52,6 +52,14 @@ double ga__sim_time_resolution(const ga_simulator *sim)
               8.0 * DBL_EPSILON * fmax(fabs(sim->t0), fabs(sim->opts.t_end)));
 }
 
+/* The first step of order 2 is a part of the motion's time that falls with the tolerance's third root, that of
+ * higher orders with a higher root; half of it. */
+static double first_growth(const ga_simulator *sim)
+{
+  const double tol = fmin(sim->opts.rtol + sim->opts.atol, 1.0);
+  return 0.5 * pow(tol, 1.0 / sim->st->family->error_power(sim->st) - 1.0 / 3.0);
+}
+
 double ga__sim_choose_first_step(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
@@ -67,6 +75,7 @@ double ga__sim_choose_first_step(ga_simulator *sim)
   if (ratio_x > 0.0) h = fmin(h, 0.5 * sqrt(1.0 / ratio_x));
   if (sim->opts.error != GA_PER_STEP && ratio > 0.0)
     h = fmin(h, 0.5 * sqrt(1.0 / (ratio * ga__sim_run_length(sim))));
+  if (st->family->error_power) h = fmin(h * first_growth(sim), 1e-2 * ga__sim_run_length(sim));
   return fmax(h, ga__sim_least_step(sim));
 }
 
@@ -124,7 +133,8 @@ double ga__sim_fit_size(const ga_simulator *sim, double h)
 
 void ga__sim_limit_after_labour(ga_simulator *sim, double h, long matrices)
 {
-  const int most = LABOUR + sim->st->inner.used;
+  const int stages = sim->st->family->stages ? sim->st->family->stages(sim->st) : 1;
+  const int most = stages * LABOUR + sim->st->inner.used;
   const int holds = matrices >= most && sim->h_next > h && sim->held < HELD;
   sim->held = holds ? sim->held + 1.0 : 0.0;
   if (holds) sim->h_next = h;

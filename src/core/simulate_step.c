@@ -146,7 +146,8 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
       *err = 0.0;
     } else {
       status = ga__sim_judge_error(sim, h, err, &before, &again);
-      if (again == 0.0 && tries == 0) status = ga__sim_inspect_step(sim, &again);
+      if (tries == 0 && !status)
+        status = again == 0.0 ? ga__sim_inspect_step(sim, &again) : ga__sim_inspect_rejected(sim);
       if (again == 0.0 && aim.n > 0 && (again = ga__sim_stand_at_edge(sim, h, &aim)) > 0.0) {
         if ((status = ga_stepper_undo(st))) return status;
         h = again;

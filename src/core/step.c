@@ -83,7 +83,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
     status = family->predict(st, h, scratch);
     /* Correction: q₁, v₁, vdot₁ from a₁; residuals there; their increment of the unknowns; until it is small.
      */
-    if (!status) status = ga__newton(st, scratch);
+    if (!status) status = family->iterate ? family->iterate(st, scratch) : ga__newton(st, scratch);
     /* η is free along the relations of B at the beginning of the step alone. */
     if (!status && st->red.null_eta.r == relations_eta)
       ga__null_reduce(&st->red.null_eta, st->sys, st->next.eta, NULL);
@@ -96,7 +96,7 @@ ga_status ga_stepper_step(ga_stepper *st, double h)
   if (!status) status = ga__stack_check(st->ctx, &st->scratch);
   if (status) return reject_step(st, status);
 
-  ga__judge_predictor(st, scratch);
+  if (!family->iterate) ga__judge_predictor(st, scratch);
   exchange_states(st);
   st->can_undo = st->red.valid = 1;
   st->stats.steps++;

@@ -12,6 +12,8 @@
  * less. */
 #define TIGHTER 1e4
 #define TIGHT_TOL 1e-10
+/* Of methods that have a choice, where none is given. */
+enum { ORDER = 4 };
 
 ga_stepper_opts ga_stepper_defaults(void)
 {
@@ -50,6 +52,9 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
     return ga__refuse_choice(ctx, "stepper", "redundant", (int)o->redundant, "ga_redundant",
                              GA_REDUNDANT_REFUSE);
   if (n->patience < 0) return ga__refuse_number(ctx, "stepper", "newton.patience", n->patience, ">= 0");
+  if (o->order != 0 && !ga__method_has_order(o->method, o->order))
+    return ga__refuse_number(ctx, "stepper", "order", o->order,
+                             "0, 3 to 8 or 10 with GA_COLLOCATION, 0 or 2 with other methods");
   return o->allow_any_scheme ? GA_OK : ga_scheme_check(ctx, &o->scheme);
 }
 
@@ -158,6 +163,7 @@ static ga_status build(ga_stepper *st)
   st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
   st->tighter = fmax(1.0, TIGHTER * fmin(1.0, TIGHT_TOL / st->opts.newton.tol));
   st->alpha = s->alpha_m - s->alpha_f;
+  st->order = st->opts.order ? st->opts.order : ORDER;
   st->n_eta = st->method->has_eta ? st->sys->size[GA_BLOCK_LAMBDA] : 0;
   st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
   if ((status = ga__method_check_system(st))) return status;

@@ -57,6 +57,7 @@ struct ga_stepper {
   int can_undo;    /* 1: next holds the state before the last step */
   int warned;      /* 1: warned of a nearly singular iteration matrix */
 
+  int order;                         /* of the next step, for methods that have a choice */
   int n_eta;                         /* multipliers η, 0: none */
   int commutes;                      /* 1: the commutator term is not zero */
   double alpha;                      /* αm − αf */
@@ -97,6 +98,7 @@ struct ga_stepper {
   int tries_modes;  /* 1: modes of switches may change after this start */
   double *switch_x; /* [n_x] states with the modes of switches that are tried */
   ga__again again;
+  double tolerance;    /* [-] of error control, by which sweeps of collocation end; 0: equal steps */
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
   int meets_samples;   /* 1: a simulator or follower calls ga_system_def.sample */
   int provisional;     /* 1: the next start only serves to choose h; no step follows */
@@ -152,11 +154,14 @@ void ga__failure_keep(ga_stepper *st,
 
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
 /* xdot within the last step, as ga_stepper_interpolate() for the others. */
-void ga__interpolate_xdot(const ga_stepper *st, double t, double *xdot);
+void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
+/* 1: constraints prescribe the whole motion. q, unless it follows from rates, and v then have no error, but
+ * forces and accelerations have: step sizes are those of free bodies with the same motion. */
+int ga__is_held(const ga_stepper *st);
 /* Tolerances of errors of q, atol + rtol |q|: by component in R^n, by the length of a position vector, by 1
- * rad. */
+ * rad; at most by the system's scale, where it has one. */
 void ga__tolerances_q(const ga_system *sys, double atol, double rtol, const double *q, double *out);
 /* Deviation of vdot in the last step from a linear change, (h²/2) D²vdot, into out[nv]; 0 if no rate is
  * known. */

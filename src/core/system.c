@@ -249,6 +249,24 @@ static ga_status copy_clusters(ga_system *sys, const int *cluster)
   return GA_OK;
 }
 
+static ga_status copy_scale(ga_system *sys, const double *scale)
+{
+  if (!scale) return GA_OK;
+  sys->scale = ga__alloc(sys->ctx, (size_t)sys->nv, sizeof *sys->scale);
+  if (!sys->scale) return ga__no_memory(sys->ctx, "a system");
+  for (int i = 0; i < sys->nv; i++) {
+    if (!(scale[i] >= 0.0) || isinf(scale[i]))
+      return ga__refuse(sys->ctx, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE,
+                        &(ga__facts){.kind = "system",
+                                     .field = "scale",
+                                     .item = i + 1,
+                                     .expected = "finite and not negative",
+                                     GA__NUMBERS({scale[i], NULL})});
+    sys->scale[i] = scale[i];
+  }
+  return GA_OK;
+}
+
 /* Representative of i's set (union-find with path halving). */
 static int find_set(int *set, int i)
 {
@@ -379,6 +397,7 @@ static ga_status build(ga_system *sys, const ga_system_def *def)
   if ((status = check_callbacks(sys))) return status;
   if ((status = copy_pattern(sys))) return status;
   if ((status = copy_clusters(sys, def->cluster))) return status;
+  if ((status = copy_scale(sys, def->scale))) return status;
   if (def->n_pattern > 0 && (status = check_unique(sys))) return status;
   sys->def.factors = NULL;
   sys->def.pattern_row = sys->def.pattern_col = sys->def.cluster = NULL;
@@ -415,6 +434,7 @@ void ga_system_destroy(ga_system **sys)
   ga__free(ctx, (*sys)->col);
   ga__free(ctx, (*sys)->in);
   ga__free(ctx, (*sys)->cluster);
+  ga__free(ctx, (*sys)->scale);
   ga__free(ctx, (*sys)->light);
   ga__free(ctx, (*sys)->linked);
   ga__free(ctx, (*sys)->continuum);

@@ -37,6 +37,7 @@ struct ga_system {
   int *row, *col;    /* [n_entries] */
   unsigned char *in; /* [n_entries] arrays that can be non-zero there, GA_WANT_D, Q, G */
   int *cluster;      /* [nv] bodies of the velocities; NULL: not known */
+  double *scale;     /* [nv] bounds of |q| in tolerances, 0: none; NULL: 0 for all */
   char *light;       /* [nv] 1: of a body without inertia; NULL: none */
   int *linked;       /* [nv] representative of the velocities connected by constraints */
   int *continuum;    /* [nv] representative of bodies coupled by M, as nodes of a beam; −1, NULL: none */

@@ -154,6 +154,8 @@ int ga__row_search_relation(ga__row_search *s, int row, int *index, double *valu
 typedef struct ga__operator {
   ga_status (*apply)(void *user, double *out, const double *in);
   void *user;
+  ga_status (*apply_roughly)(void *user, double *out, const double *in); /* faster, for searches of rough
+                                                                            values; NULL: there is none */
 } ga__operator;
 
 typedef enum ga__eigensolver {
@@ -176,13 +178,14 @@ typedef struct ga__subspace {
 ga_status ga__subspace_find(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
                             ga__subspace *s);
 /* The same in two parts. The first stops when eigenvalues are known roughly, mostly after 2 k + 20 products.
- * The second goes on to an accurate subspace; nothing is left to do where the first one has found it. */
+ * The second goes on to an accurate subspace, possibly of another operator with about the same one; nothing
+ * is left to do where the first one has found it. */
 ga_status ga__subspace_begin(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
                              ga__subspace *s);
 ga_status ga__subspace_complete(ga__subspace *s, int k, const ga__operator *T);
-/* ARPACK may miss copies of multiple eigenvalues. Searches for k more orthogonal to the subspace; `rest`
- * becomes the largest of them. If it exceeds `enough`, they are added, `rest` is unknown, and the call must
- * be repeated. */
+/* ARPACK may miss copies of multiple eigenvalues. Searches for the largest others, orthogonal to the
+ * subspace; `rest` becomes their size. If it exceeds `enough`, k of them are added, `rest` is unknown, and the
+ * call must be repeated. */
 ga_status ga__subspace_extend(ga__subspace *s, int k, const ga__operator *T, double enough);
 void ga__subspace_destroy(ga__subspace *s);
 /* H x = value M x, both symmetric; *found 0: M is not positive definite. H becomes the vectors, by

@@ -14,6 +14,8 @@
 /* Rough values of eigenvalues outside a subspace are taken to be larger by this factor. */
 #define ROUGH_MARGIN 1.1
 enum { MOST_RESTARTS = 300, MORE_VECTORS = 20 };
+/* Eigenvalues that a rough search looks for, outside a subspace, and the vectors that it takes. */
+enum { FEW = 4, OTHERS = 2, FEW_VECTORS = 12 };
 
 /* ARPACK keeps its state between calls in static variables. */
 static pthread_mutex_t arpack_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -142,6 +144,11 @@ typedef struct arnoldi {
   a_int iparam[11], ipntr[14];
 } arnoldi;
 
+static int is_rough(const arnoldi *a)
+{
+  return a->tolerance > TOLERANCE;
+}
+
 static void arnoldi_destroy(ga_context *ctx, arnoldi *a)
 {
   void *const block[] = {a->residual, a->vectors, a->workd, a->workl, a->workev, a->re, a->im, a->select};
@@ -150,7 +157,7 @@ static void arnoldi_destroy(ga_context *ctx, arnoldi *a)
 
 static int arnoldi_create(ga_context *ctx, int n, int k, arnoldi *a)
 {
-  const int vectors = 2 * k + MORE_VECTORS;
+  const int vectors = 2 * k + (is_rough(a) ? FEW_VECTORS : MORE_VECTORS);
   a->n = n;
   a->n_vectors = vectors < n ? vectors : n;
   a->n_work = 3 * a->n_vectors * (a->n_vectors + 2);
@@ -185,7 +192,8 @@ static void deflate(const arnoldi *a, double *x)
 
 static ga_status multiply(const arnoldi *a, double *out, const double *in)
 {
-  const ga_status status = a->T->apply(a->T->user, out, in);
+  const ga__operator *T = a->T;
+  const ga_status status = (is_rough(a) && T->apply_roughly ? T->apply_roughly : T->apply)(T->user, out, in);
   if (!status) deflate(a, out);
   return status;
 }
@@ -261,7 +269,7 @@ static ga_status find_sparse(ga_context *ctx, int n, int k, const ga__operator *
   pthread_mutex_lock(&arpack_lock);
   if (!status) status = iterate(&a, k, &info);
   if (!status && info < 0) status = no_convergence(ctx, n, 0, k);
-  if (!status) s->accurate = tolerance <= TOLERANCE || is_accurate(&a, k);
+  if (!status) s->accurate = !is_rough(&a) || (!T->apply_roughly && is_accurate(&a, k));
   if (!status) status = extract(ctx, &a, k, s);
   pthread_mutex_unlock(&arpack_lock);
   arnoldi_destroy(ctx, &a);
@@ -289,7 +297,7 @@ ga_status ga__subspace_find(ga_context *ctx, ga__eigensolver solver, int n, int 
 ga_status ga__subspace_begin(ga_context *ctx, ga__eigensolver solver, int n, int k, const ga__operator *T,
                              ga__subspace *s)
 {
-  return find(ctx, solver, n, k, T, ROUGH, s);
+  return find(ctx, solver, n, solver == GA__EIGEN_SPARSE && k > FEW ? FEW : k, T, ROUGH, s);
 }
 
 ga_status ga__subspace_complete(ga__subspace *s, int k, const ga__operator *T)
@@ -339,9 +347,10 @@ ga_status ga__subspace_extend(ga__subspace *s, int k, const ga__operator *T, dou
   ga__subspace more = {.ctx = s->ctx, .n = s->n};
   if (s->dense) return GA_OK;
   if (k > s->n - s->k - 2) k = s->n - s->k - 2;
-  ga_status status = k > 0 ? find_sparse(s->ctx, s->n, k, T, ROUGH, s, NULL, &more) : GA_OK;
-  if (!status) s->rest = (more.accurate ? 1.0 : ROUGH_MARGIN) * largest_size(&more);
-  if (!status && s->rest > enough && k > 0 && !more.accurate) { /* they will be used */
+  ga_status status =
+      k > 0 ? find_sparse(s->ctx, s->n, k < OTHERS ? k : OTHERS, T, ROUGH, s, NULL, &more) : GA_OK;
+  if (!status) s->rest = ROUGH_MARGIN * largest_size(&more);
+  if (!status && s->rest > enough && k > 0) { /* they will be used */
     ga__subspace_destroy(&more);
     more = (ga__subspace){.ctx = s->ctx, .n = s->n};
     status = find_sparse(s->ctx, s->n, k, T, TOLERANCE, s, NULL, &more);

@@ -32,7 +32,7 @@ static void set_axis(double u[3], const ga__marker *marker, double scale, const 
 /* Converts a row of gauges, after its entries are known; does nothing for other rows. */
 ga_status ga__axes_add_row(ga__mbs_model *b, ga__row *row)
 {
-  if (row->n_terms != 1 || row->target || row->wrap || row->rate != 0.0) return GA_OK;
+  if (row->n_terms != 1 || row->target || row->wrap || row->own || row->rate != 0.0) return GA_OK;
   const ga__term *term = GA__AT(b->term, ga__term, row->first_term);
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, term->gauge);
   const ga__marker *ma = GA__AT(b->marker, ga__marker, g->a), *mb = GA__AT(b->marker, ga__marker, g->b);

@@ -830,6 +830,17 @@ static int value_of_signal(const ga__eval *e, const ga__element *el, int i, doub
   return status;
 }
 
+/* Those of one section. */
+_Static_assert((int)N_SECTION_SIGNALS <= (int)GA__ELEMENT_VALUES, "room for a section");
+static int values_of_section(const ga__eval *e, const ga__element *el, int i, int *first, double *value)
+{
+  *first = i;
+  if (i == 0) return stored_energy(e, el, value) ? 0 : 1;
+  const int node = (i - 1) / N_SECTION_SIGNALS;
+  *first = 1 + N_SECTION_SIGNALS * node;
+  return section_at(e, el, node, value) ? 0 : N_SECTION_SIGNALS;
+}
+
 /* ---- Derivatives of signals, for feedback ---- */
 
 /* The energy depends on all nodes; a section on the nodes of its element, and on loads there. */
@@ -973,7 +984,7 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return beam_of(b, part)->n;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const ga_beam_def *d = b->m->part[part].def;
   const int first = b->part_node[part] + i;
@@ -981,7 +992,21 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
                         : d->section == GA_SECTION_CIRCLE || d->section == GA_SECTION_TUBE
                             ? d->diameter
                             : fmax(d->width, d->height);
-  *out = (ga__shape_def){GA_SHAPE_BEAM, first, first + 1, 0.5 * across};
+  *out = (ga__drawing){.kind = GA_SHAPE_BEAM, .a = first, .b = first + 1, .size = 0.5 * across};
+}
+
+static int piece_load(const ga__element *el, int i, const ga__kin *kin, ga_piece_load *out)
+{
+  const beam *u = el->data;
+  const ga__kin *a = &kin[u->first + i];
+  ga__beam_strain s;
+  if (ga__beam_strain_at(&s, &u->element[i], a, a + 1)) return 1;
+  ga__beam_force_within(&s, &u->element[i], out->force);
+  for (int k = 0; k < 6; k++) {
+    out->strain[k] = 0;
+    for (int j = 0; j < 6; j++) out->strain[k] += u->section.C[6 * k + j] * out->force[j];
+  }
+  return 0;
 }
 
 const ga__element_type ga__beam_type = {
@@ -1006,10 +1031,12 @@ const ga__element_type ga__beam_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value_of_signal,
+    .values = values_of_section,
     .value_columns = value_columns,
     .value_slopes = value_slopes,
     .n_node_signals = n_node_signals,
     .node_signal = node_signal,
     .n_shapes = n_shapes,
     .shape = shape,
+    .piece_load = piece_load,
 };

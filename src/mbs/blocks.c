@@ -136,7 +136,7 @@ static ga_status bind_block_row(ga__mbs_model *b, ga__block_instance *block, int
   entry = block->entry_x + (size_t)r * (size_t)n_x;
   for (int k = 0; k < n_x; k++) {
     entry[k] = -1;
-    if (!ga_block_depends(block->block, r, n_in + k)) continue;
+    if (!ga_block_depends(block->block, r, n_in + k) && !ga__is_variable(b->m, block->part)) continue;
     entry[k] = ga__own_entry(&b->pattern, row, ga__column_x(b, block->x + k));
     if (entry[k] < 0) return GA_ERR_MEMORY;
   }
@@ -311,8 +311,19 @@ void ga__outputs_guess(const ga__eval *e, double *o)
   e->work->ctx->error = error;
 }
 
+/* In statics, variables are held at their values at the start. */
+static int is_held(const ga__eval *e, const ga__element *el)
+{
+  return e->p->statics && ga__is_variable(e->m, el->part);
+}
+
 static int state(const ga__eval *e, const ga__element *el, double *s)
 {
+  if (is_held(e, el)) {
+    el->type->initial(e->b, el, s);
+    s[el->x] -= e->p->x[el->x];
+    return 0;
+  }
   return evaluate(e, el->data, s + el->x, NULL);
 }
 
@@ -359,6 +370,7 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
     for (int k = 0; k < n_x; k++)
       if (by_x[k] >= 0) J->D[by_x[k]] -= from[n_in + k];
   }
+  if (is_held(e, el)) J->D[block->entry_x[0]] += 1;
   return 0;
 }
 

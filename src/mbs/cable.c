@@ -808,11 +808,20 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return cable_of(b, part)->n;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const int first = b->part_node[part] + i;
   const ga_cable_def *d = b->m->part[part].def;
-  *out = (ga__shape_def){GA_SHAPE_CABLE, first, first + 1, 0.5 * d->diameter};
+  *out = (ga__drawing){.kind = GA_SHAPE_CABLE, .a = first, .b = first + 1, .size = 0.5 * d->diameter};
+}
+
+static int piece_load(const ga__element *el, int i, const ga__kin *kin, ga_piece_load *out)
+{
+  const cable *u = el->data;
+  stretch s;
+  stretch_at(&s, u, i, &kin[u->first + i]);
+  *out = (ga_piece_load){.strain = {(s.l - length_of(u, i)) / length_of(u, i)}, .force = {s.N}};
+  return 0;
 }
 
 const ga__element_type ga__cable_type = {
@@ -844,4 +853,5 @@ const ga__element_type ga__cable_type = {
     .node_signal = node_signal,
     .n_shapes = n_shapes,
     .shape = shape,
+    .piece_load = piece_load,
 };

@@ -1,6 +1,8 @@
 /* Colliders: the solid that a frame carries, for collisions. They have no equations of their own. */
 #include "mbs/collider.h"
 
+#include <string.h>
+
 static ga_status create(ga_machine *m, ga__mbs_model *b, int part)
 {
   const ga_collider_def *d = m->part[part].def;
@@ -31,17 +33,23 @@ ga_status ga__resolve_collider(ga_machine *m, const ga__mbs_model *b, const ga__
 
 static int n_shapes(const ga__mbs_model *b, int part)
 {
-  const ga_collider_def *d = b->m->part[part].def;
-  return ga__element_of(b, part) && (d->kind == GA_COLLIDER_SPHERE || d->kind == GA_COLLIDER_PLANE);
+  return ga__element_of(b, part) != NULL;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const ga_collider_def *d = b->m->part[part].def;
   const ga__collider *c = ga__element_of(b, part)->data;
   (void)i;
-  *out = d->kind == GA_COLLIDER_SPHERE ? (ga__shape_def){GA_SHAPE_SPHERE, c->marker, -1, d->radius}
-                                       : (ga__shape_def){GA_SHAPE_PLANE, c->marker, -1, 0};
+  static const ga_shape_kind kind[] = {[GA_COLLIDER_SPHERE] = GA_SHAPE_SPHERE,
+                                       [GA_COLLIDER_CAPSULE] = GA_SHAPE_CAPSULE,
+                                       [GA_COLLIDER_BOX] = GA_SHAPE_BOX,
+                                       [GA_COLLIDER_MESH] = GA_SHAPE_MESH,
+                                       [GA_COLLIDER_PLANE] = GA_SHAPE_PLANE};
+  *out = (ga__drawing){.kind = kind[d->kind], .a = c->marker, .b = -1, .size = d->radius};
+  if (d->kind == GA_COLLIDER_BOX) memcpy(out->dimension, d->size, sizeof out->dimension);
+  if (d->kind == GA_COLLIDER_CAPSULE) out->dimension[0] = d->length;
+  if (d->kind == GA_COLLIDER_MESH) out->collider = d;
 }
 
 const ga__element_type ga__collider_type = {

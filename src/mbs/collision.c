@@ -9,7 +9,8 @@
  *   F_t = −μ N (s² ζ + (s (1 − ζ²) + |v_t|) v_t)/(v_t² + s²),  ζ' = (v_t − |v_t| ζ)/ℓ     off contact −ζ s/ℓ
  *
  * At rest F_t = −μ N ζ holds without a speed, as a spring that yields at μ N; sliding, ζ is along v_t, and
- * F_t = −μ N v_t/|v_t|.
+ * F_t = −μ N v_t/|v_t|. The spring stores μ N₀ ℓ ζ²/2, with N₀ the elastic part of N; the rest of the work is
+ * lost, never less than 0.
  *
  * w is 1 for corners, and fades for crossings (solid.h). δ is the sum of the radii minus the distance of a
  * corner from the other core: to a corner, an edge or a face, whichever is nearest, or, within the core,
@@ -50,6 +51,7 @@ typedef struct result {
   ga__dual moment[3];     /* Σ N P */
   ga__dual stored;        /* [J] */
   double power;           /* [W] of all forces */
+  double memory_power;    /* [W] by which changes of memories alone change what is stored */
   double at_node[2][3];
   int near; /* 0: they are far apart, and nothing else is set */
 } result;
@@ -58,7 +60,7 @@ typedef struct result {
 typedef struct push {
   ga__dual six[2][6], N, F[3], tangential[3], stored;
   ga__dual rate[3]; /* of its memory, in the axes of b */
-  double power;
+  double power, memory_power;
 } push;
 
 /* Who wants to know of single corners with a memory: rates of states, derivatives. */
@@ -87,18 +89,18 @@ static void velocity_at(ga__dual out[3], const ga__scene *c, int which, const ga
   for (int i = 0; i < 3; i++) out[i] = ga__dual_add(&out[i], &turn[i]);
 }
 
-/* N, and what is stored. */
+/* N, what is stored, and N without dissipation. */
 static ga__dual normal_force(const ga_collision_def *d, const ga__press *p, const ga__dual *rate,
-                             ga__dual *stored)
+                             ga__dual *stored, ga__dual *plain)
 {
   const double root_k = d->stiffness * pow(p->depth.v, d->exponent - 1), elastic = root_k * p->depth.v;
   const ga__dual damp = ga__dual_linear(rate, d->dissipation, 1);
   *stored = ga__dual_chain(&p->depth, elastic * p->depth.v / (d->exponent + 1), elastic);
   *stored = ga__dual_mul(stored, &p->weight);
+  *plain = ga__dual_chain(&p->depth, elastic, d->exponent * root_k);
+  *plain = ga__dual_mul(plain, &p->weight);
   if (damp.v <= 0) return ga__dual_const(damp.n, 0);
-  ga__dual N = ga__dual_chain(&p->depth, elastic, d->exponent * root_k);
-  N = ga__dual_mul(&N, &damp);
-  return ga__dual_mul(&N, &p->weight);
+  return ga__dual_mul(plain, &damp);
 }
 
 /* |v|; at 0 without derivatives, where what it is a factor of changes sides. */
@@ -126,8 +128,8 @@ static void memory_of(ga__dual out[3], const ga__scene *c, const double z[3])
 }
 
 static void add_friction_with_memory(push *out, const ga_collision_def *d, const ga__scene *c,
-                                     const ga__dual *N, const ga__dual n[3], const ga__dual vt[3],
-                                     const double z[3])
+                                     const ga__dual *N, const ga__dual *elastic, const ga__dual n[3],
+                                     const ga__dual vt[3], const double z[3])
 {
   const double s = d->speed;
   ga__dual zeta[3], along[3], change[3];
@@ -141,6 +143,9 @@ static void add_friction_with_memory(push *out, const ga_collision_def *d, const
   slide = ga__dual_mul(&share, &slide);
   ga__dual_along(out->tangential, out->tangential, &hold, along);
   ga__dual_along(out->tangential, out->tangential, &slide, vt);
+  const ga__dual half = ga__dual_linear(elastic, 0.5 * d->mu * d->stick, 0),
+                 spring = ga__dual_mul(&half, &zz);
+  out->stored = ga__dual_add(&out->stored, &spring);
   const ga__dual less = ga__dual_linear(&v, -1, 0);
   ga__dual_along(change, vt, &less, zeta);
   for (int i = 0; i < 3; i++) {
@@ -149,6 +154,7 @@ static void add_friction_with_memory(push *out, const ga_collision_def *d, const
     axis[i] = 1 / d->stick;
     ga__scene_vector(turned, c, 1, axis);
     out->rate[i] = ga__dual_dot(turned, change);
+    if (c->n == WITH_MEMORY) out->memory_power += spring.d[STATE + i] * out->rate[i].v;
   }
 }
 
@@ -170,16 +176,17 @@ static void set_wrench(push *out, const ga__scene *c, const result *r, const ga_
 static void push_at(push *out, const ga_collision_def *d, const ga__scene *c, const ga__kin *kin,
                     const ga__press *p, const double *z)
 {
-  ga__dual va[3], vb[3], v[3], vt[3];
+  ga__dual va[3], vb[3], v[3], vt[3], elastic;
   velocity_at(va, c, 0, kin, p->point);
   velocity_at(vb, c, 1, kin, p->point);
   ga__dual_minus(v, va, vb);
+  out->memory_power = 0;
   const ga__dual away = ga__dual_dot(p->normal, v), rate = ga__dual_linear(&away, -1, 0);
-  out->N = normal_force(d, p, &rate, &out->stored);
+  out->N = normal_force(d, p, &rate, &out->stored, &elastic);
   ga__dual_along(vt, v, &rate, p->normal);
   for (int i = 0; i < 3; i++) out->tangential[i] = ga__dual_const(c->n, 0);
   if (d->mu > 0 && z)
-    add_friction_with_memory(out, d, c, &out->N, p->normal, vt, z);
+    add_friction_with_memory(out, d, c, &out->N, &elastic, p->normal, vt, z);
   else if (d->mu > 0)
     add_friction(out->tangential, d, &out->N, vt);
   ga__dual_along(out->F, out->tangential, &out->N, p->normal);
@@ -199,13 +206,14 @@ static void add_push(result *out, const push *p, const ga__dual point[3])
     out->tangential[i] = ga__dual_add(&out->tangential[i], &p->tangential[i]);
   }
   out->power += p->power;
+  out->memory_power += p->memory_power;
 }
 
 static void clear_result(result *out, const ga__scene *c, const ga__kin *kin)
 {
   const ga__dual zero = ga__dual_const(c->n, 0);
   out->normal = out->stored = zero;
-  out->power = 0;
+  out->power = out->memory_power = 0;
   for (int i = 0; i < 3; i++) out->F[i] = out->moment[i] = out->tangential[i] = zero;
   for (int which = 0; which < 2; which++) {
     memcpy(out->at_node[which], kin[c->node[which]].x, sizeof out->at_node[which]);
@@ -439,9 +447,9 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
   const collision *u = el->data;
   result r;
-  const int status = eval_collision(&r, e, el, ALL, &(listener){.e = e, .el = el, .only_looks = 1});
-  double rate = 0;
+  const int status = eval_collision(&r, e, el, u->n, &(listener){.e = e, .el = el, .only_looks = 1});
   if (status || !r.near) return status;
+  double rate = r.memory_power;
   for (int which = 0; which < 2; which++)
     for (int i = 0; i < 6 && u->node[which]; i++)
       rate += r.stored.d[POSE + 6 * which + i] * e->kin[u->node[which]].w[i];
@@ -515,6 +523,7 @@ static int signal_dual(ga__dual *out, result *r, const ga__eval *e, const ga__el
 {
   const int status = eval_collision(r, e, el, n, &(listener){e, el, NULL, NULL, by_state, 1});
   if (status) return status;
+  if (!ga__gate_is_open(e, el->gate)) r->near = 0;
   if (i == GAP || (i >= X && !(r->near && r->normal.v > 0)))
     place_dual(out, e, el, i, n);
   else if (!r->near)
@@ -733,6 +742,7 @@ const ga__element_type ga__collision_type = {
     .rank = GA__RANK_OTHER,
     .size = sizeof(collision),
     .no_accelerations = 1,
+    .measures_when_off = 1,
     .create = {[GA__CREATE_OUTPUTS] = create},
     .want = want,
     .bind = bind,

@@ -1,7 +1,11 @@
 /* Holonomic constraints: rows that hold sums of gauges. Two frequent kinds are in axes.c and point3.c.
  *
  * A row:  Φ = Σ c ρ − target(t) − constant,  B = Σ c g,  D_q(B v) = Σ c wᵀK,  D_q(Bᵀλ) = λ Σ c K,
- *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target'' */
+ *         B v + Φ_t = Σ c g·w − target',     Φ'' at vdot = 0: Σ c wᵀK w − target''
+ *
+ * A row that is switched off holds the coordinate s of a unit mass of its own instead, on which nothing else
+ * acts: Φ = s, so that λ = 0 and the pattern stays the same. A weak spring and damper determine s where the
+ * row acts. */
 #include "mbs/element.h"
 
 #include "lie/mat3.h"
@@ -12,6 +16,9 @@ static const ga__node *node_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->node, ga__node, i);
 }
+
+#define OWN_STIFFNESS 1.0 /* [N/m] of s */
+#define OWN_DAMPING 2.0   /* [N s/m] */
 
 /* ---- Pattern ---- */
 
@@ -50,7 +57,7 @@ static ga_status want_row(ga__mbs_model *b, ga__row *row)
     ga_status status = ga__want_gauge(b, g, 0);
     if (status) return status;
   }
-  return GA_OK;
+  return row->own ? ga__want_block(b, row->own, row->own, 0) : GA_OK;
 }
 
 static ga_status want(ga__mbs_model *b, ga__element *el)
@@ -81,8 +88,18 @@ static ga_status bind_slot(ga__mbs_model *b, ga__slot *slot, int lambda)
   return GA_OK;
 }
 
+static ga_status bind_own(ga__mbs_model *b, ga__row *row)
+{
+  const ga__node *own = node_at(b, row->own);
+  row->own_pair = ga__find_pair(&b->pattern, row->own, row->own);
+  row->own_B = ga__own_entry(&b->pattern, b->nv + row->lambda, own->v);
+  row->own_Bt = ga__own_entry(&b->pattern, own->v, b->nv + row->lambda);
+  return row->own_B < 0 || row->own_Bt < 0 ? GA_ERR_MEMORY : GA_OK;
+}
+
 static ga_status bind_row(ga__mbs_model *b, ga__row *row)
 {
+  if (row->own && bind_own(b, row)) return GA_ERR_MEMORY;
   for (int k = 0; k < row->n_slots; k++)
     if (bind_slot(b, GA__AT(b->slot, ga__slot, row->first_slot + k), row->lambda)) return GA_ERR_MEMORY;
   for (int t = 0; t < row->n_terms; t++) {
@@ -134,11 +151,48 @@ static double term_value(const ga__eval *e, const ga__term *term, int order)
   return term->c * sum;
 }
 
+static int row_is_on(const ga__eval *e, const ga__row *row)
+{
+  return !row->own || ga__gate_is_open(e, row->gate);
+}
+
+/* Φ = s of a row that is off, and its rates. */
+static double own_value(const ga__eval *e, const ga__row *row, int order)
+{
+  const ga__node *own = node_at(e->b, row->own);
+  return order == 0 ? e->p->q[own->q] : order == 1 ? e->p->v[own->v] : 0;
+}
+
+/* What acts on s, times scale. */
+static void own_force(const ga__eval *e, const ga__row *row, double scale, double *f)
+{
+  const ga__node *own = node_at(e->b, row->own);
+  double pull = OWN_STIFFNESS * e->p->q[own->q] + OWN_DAMPING * e->p->v[own->v];
+  if (!row_is_on(e, row)) pull += e->p->lambda[row->lambda];
+  f[own->v] += scale * pull;
+}
+
+static void own_jacobian(const ga__eval *e, const ga__row *row, const ga_jacobian *J)
+{
+  static const double unit[36] = {1};
+  if (ga__wants_forces(J)) {
+    if (J->want & GA_WANT_Q) ga__add_block(J->Q, e->b, row->own_pair, OWN_STIFFNESS, unit);
+    if (J->want & GA_WANT_D) ga__add_block(J->D, e->b, row->own_pair, J->shift_v * OWN_DAMPING, unit);
+  }
+  if (row_is_on(e, row)) return;
+  if (J->want & (GA_WANT_Q | GA_WANT_B)) J->Q[row->own_B] += 1;
+  if (J->want & GA_WANT_D) J->D[row->own_Bt] += 1;
+}
+
 static int row_values(const ga__eval *e, double *out, int order)
 {
   for (int i = 0; e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
     if (row->by_axes) continue;
+    if (!row_is_on(e, row)) {
+      out[row->lambda] = own_value(e, row, order);
+      continue;
+    }
     double sum = order == 0 ? -row->constant : 0.0, target[3] = {0.0, 0.0, 0.0};
     ga_fault fault;
     if (row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
@@ -161,7 +215,8 @@ static void row_forces(const ga__eval *e, double *f)
 {
   for (int i = 0; e->b->n_plain_rows && i < e->b->row.n; i++) {
     const ga__row *row = GA__AT(e->b->row, ga__row, i);
-    for (int t = 0; !row->by_axes && t < row->n_terms; t++) {
+    if (row->own) own_force(e, row, -1, f);
+    for (int t = 0; !row->by_axes && row_is_on(e, row) && t < row->n_terms; t++) {
       const ga__term *term = GA__AT(e->b->term, ga__term, row->first_term + t);
       double g[12], scale = -term->c * e->p->lambda[row->lambda];
       ga__gauge_eval s;
@@ -205,12 +260,22 @@ static void term_jacobian(const ga__eval *e, const ga__row *row, const ga__term 
     ga__add_curvature(J->Q, e->b, term->pair, tiles, term->c * e->p->lambda[row->lambda], K);
 }
 
+static void sweep_off_row(const ga__eval *e, const ga__row *row, const ga_sweep *s)
+{
+  if (!s) return;
+  s->phi[row->lambda] = own_value(e, row, 0);
+  if (s->phi_dot) s->phi_dot[row->lambda] = own_value(e, row, 1);
+}
+
 /* Values, forces and derivatives of a row, gauge by gauge. */
 static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, const ga_jacobian *J)
 {
   const int order = s && s->phi_dot ? 1 : 0;
   double phi = -row->constant, rate = 0.0 - row->rate, target[2] = {0.0, 0.0};
   ga_fault fault;
+  if (row->own && s) own_force(e, row, 1, s->dynamics);
+  if (row->own && J) own_jacobian(e, row, J);
+  if (!row_is_on(e, row)) return sweep_off_row(e, row, s), 0;
   if (s && row->target && ga_function_eval(row->target, e->p->t, order, target, &fault))
     return ga__fail_undefined(e, row->part, "function", &fault);
   phi -= target[0];

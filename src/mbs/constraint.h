@@ -27,6 +27,10 @@ typedef struct ga__row {
   int wrap;    /* 1: an angle, taken within (−π, π] */
   int lambda;  /* its number */
   int by_axes; /* 1: evaluated in axes.c */
+  int own; /* of a joint that can be switched: node of a unit mass that the row holds while it is off; 0: none
+            */
+  int gate; /* the state that switches it; −1: it always acts */
+  int own_pair, own_B, own_Bt;
 } ga__row;
 
 /* A row e_a · e_b = constant for two axes fixed in rigid bodies or the ground. Hinges and slides have two or

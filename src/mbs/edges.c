@@ -81,7 +81,7 @@ int ga__machine_sides(void *user, const ga_point *p, int *side)
     const ga__element *el = edge->formula < 0 && edge->probe < 0 ? ga__element_of(e.b, edge->part) : NULL;
     if (edge->probe >= 0)
       ga__probe_side(&e, GA__AT(e.b->probe, ga__probe, edge->probe), &mixed);
-    else
+    else if (!el || ga__gate_is_open(&e, el->gate))
       code = el ? el->type->side(&e, el, &mixed)
                 : ga__formula_side(&e, GA__AT(e.b->formula, ga__formula, edge->formula), NULL, &mixed);
     side[i] = (int)(mixed >> 1);

@@ -39,7 +39,8 @@ ga__element *ga__element_add(ga_machine *m, ga__mbs_model *b, int part, const ga
 {
   ga__element *el = ga__list_add(m->ctx, &b->element);
   if (!el) return NULL;
-  *el = (ga__element){.type = type, .part = part, .x = b->n_x, .n_x = n_x, .y = b->y.n, .n_y = n_y};
+  *el =
+      (ga__element){.type = type, .part = part, .x = b->n_x, .n_x = n_x, .y = b->y.n, .n_y = n_y, .gate = -1};
   el->data = ga__alloc(m->ctx, 1, type->size);
   if (!el->data) {
     ga__no_memory(m->ctx, "an element of a machine");
@@ -125,7 +126,8 @@ ga_status ga__elements_close(ga_machine *m, ga__mbs_model *b)
   if (!ga__element_add(m, b, 0, &ga__bodies_type, 0, 0) || !ga__element_add(m, b, 0, &ga__rows_type, 0, 0))
     return GA_ERR_MEMORY;
   if (b->y.n > 0 && !ga__element_add(m, b, 0, &ga__outputs_type, 0, 0)) return GA_ERR_MEMORY;
-  return sort(m->ctx, b);
+  const ga_status status = sort(m->ctx, b);
+  return status ? status : ga__gates_resolve(m, b);
 }
 
 void ga__elements_free(ga_context *ctx, ga__mbs_model *b)
@@ -169,7 +171,7 @@ int ga__elements_force(const ga__eval *e, double *f)
   memset(f, 0, (size_t)ga__elements_rows(e->b) * sizeof *f);
   for (int i = 0; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
-    if (el->type->force) status = el->type->force(e, el, f);
+    if (el->type->force && ga__gate_is_open(e, el->gate)) status = el->type->force(e, el, f);
   }
   return status;
 }
@@ -212,7 +214,11 @@ int ga__elements_state(const ga__eval *e, double *s)
   int status = 0;
   for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
-    if (el->type->state && el->n_x > 0) status = el->type->state(e, el, s);
+    if (!el->type->state || el->n_x == 0) continue;
+    if (ga__gate_is_open(e, el->gate))
+      status = el->type->state(e, el, s);
+    else
+      memset(s + el->x, 0, (size_t)el->n_x * sizeof *s);
   }
   return status;
 }
@@ -224,7 +230,7 @@ static int add_unswept(const ga__eval *e, double *f, ga_jacobian *J)
   int status = 0;
   for (int i = e->b->first_unswept; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
-    if (f && el->type->dynamics) continue;
+    if ((f && el->type->dynamics) || !ga__gate_is_open(e, el->gate)) continue;
     if (f && el->type->force) status = el->type->force(e, el, f);
     if (!status && J && el->type->jacobian) status = el->type->jacobian(e, el, J);
   }
@@ -306,7 +312,7 @@ int ga__elements_powers(const ga__eval *e, ga__powers *out)
   *out = (ga__powers){0, 0, 0, 0, 0};
   for (int i = 0; !status && i < e->b->element.n; i++) {
     const ga__element *el = ga__element_at(e->b, i);
-    if (el->type->powers) status = el->type->powers(e, el, out);
+    if (el->type->powers && ga__gate_is_open(e, el->gate)) status = el->type->powers(e, el, out);
   }
   return status;
 }

@@ -47,6 +47,7 @@ struct ga__element {
   int y, n_y;         /* its outputs */
   int inner, n_inner; /* its inner unknowns (ga_system_def) */
   void *data;         /* [type->size] owned, initially zero */
+  int gate, gate_y;   /* state and output of its variable `active`; −1: it always acts */
   int on_frames;      /* 1: it writes to rows or columns of carried frames; known once it is bound */
 };
 
@@ -113,11 +114,15 @@ typedef struct ga__break_site {
 typedef int (*ga__visit_fn)(void *user, const ga__break_site *s); /* returns non-zero to stop */
 
 /* A shape for drawing a part. */
-typedef struct ga__shape_def {
+typedef struct ga__drawing {
   ga_shape_kind kind;
-  int a, b;    /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
-  double size; /* [m] radius; 0: unspecified */
-} ga__shape_def;
+  int a, b;                  /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
+  double size;               /* [m] radius; 0: unspecified */
+  double dimension[3];       /* as in ga_shape */
+  const ga_pose *pose;       /* in the frame of a; NULL: the same */
+  const ga_shape_def *given; /* NULL: not a shape of the model */
+  const ga_collider_def *collider; /* GA_SHAPE_MESH of a collider */
+} ga__drawing;
 
 /* The motion that a part prescribes for a coordinate. */
 typedef struct ga__prescribed {
@@ -141,7 +146,8 @@ struct ga__element_type {
   /* 1: it does not depend on velocities; on accelerations. An element on carried frames without these flags
    * is evaluated once more for each (condense.c). */
   int no_twists, no_accelerations;
-  int floats; /* 1: its own frame is no place on it, and can only be measured */
+  int measures_when_off; /* 1: its values are asked for where it is switched off, too */
+  int floats;            /* 1: its own frame is no place on it, and can only be measured */
 
   /* -- Building -- */
   ga_status (*create[GA__N_CREATE])(ga_machine *m, ga__mbs_model *b, int part);
@@ -219,8 +225,9 @@ struct ga__element_type {
   ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Value i of GA__PROBE_ELEMENT, for signals that are neither motions nor unknowns. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
-  /* All of them, at most GA__ELEMENT_VALUES, where one costs as much as all; NULL: one by one. */
-  int (*values)(const ga__eval *e, const ga__element *el, double *value);
+  /* Those values that cost together as much as value i, one of them: from *first on, `value` has room for
+   * GA__ELEMENT_VALUES. Returns their number; 0: they have no values here. NULL: one by one. */
+  int (*values)(const ga__eval *e, const ga__element *el, int i, int *first, double *value);
   /* Its derivatives, for signals that are fed back (ga__probe_columns(), ga__probe_slopes()); NULL: none. */
   int (*value_columns)(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room);
   int (*value_slopes)(const ga__eval *e, const ga__element *el, int i, double shift_v, double shift_vdot,
@@ -238,7 +245,11 @@ struct ga__element_type {
 
   /* -- Shapes for drawing; may be called without an element -- */
   int (*n_shapes)(const ga__mbs_model *b, int part);
-  void (*shape)(const ga__mbs_model *b, int part, int i, ga__shape_def *out);
+  void (*shape)(const ga__mbs_model *b, int part, int i, ga__drawing *out);
+  /* Strain and force of its shape i at given poses of nodes; NULL: it has none. Returns 0. */
+  int (*piece_load)(const ga__element *el, int i, const ga__kin *kin, ga_piece_load *out);
+  /* Height over its plane; returns 0: none there. *varies: 1 if it is not 0 everywhere. NULL: 0. */
+  int (*height)(const ga__element *el, double t, double x, double y, double *z, int *varies);
 
   /* -- Breaks in time, edges with the motion, narrow features -- */
   /* Input or formula number i: sets *in or *f. Returns 0: no more. */
@@ -321,6 +332,24 @@ int ga__elements_powers(const ga__eval *e, ga__powers *out);
 int ga__elements_inner(const ga__eval *e, double *n);
 int ga__elements_inner_step(const ga__eval *e, double *dn);
 
+/* 1: what is switched by the state `gate` acts. */
+static inline int ga__gate_is_open(const ga__eval *e, int gate)
+{
+  return gate < 0 || !e->p->x || e->p->x[gate] > 0.5;
+}
+/* The variable that switches a part; NULL: it always acts. (part_kinds.c) */
+const char *ga__active_of(const ga__part *part);
+int ga__has_active(const ga__part *part); /* 1: it may have one */
+/* 1: the part is a variable, which only events change. (gate.c) */
+int ga__is_variable(const ga_machine *m, int part);
+/* 1: its variable switches it off at the start. (gate.c) */
+int ga__is_off_at_start(const ga_machine *m, int part);
+/* Finds the variables that switch elements and rows, once all are created. (gate.c) */
+ga_status ga__gates_resolve(ga_machine *m, ga__mbs_model *b);
+
+/* 1: the row of a constraint is an angle, or the sine of one. (failure.c) */
+int ga__constrains_angle(const ga__mbs_model *b, int lambda);
+
 /* The iterate of an element's inner unknowns; NULL: those that belong to q. */
 static inline const double *ga__inner_of(const ga__eval *e, const ga__element *el)
 {
@@ -357,6 +386,7 @@ extern const ga__element_type ga__rigid_stop_type;   /* rigid_stop.c */
 extern const ga__element_type ga__wrench_type, ga__rolling_type;
 extern const ga__element_type ga__road_type, ga__tyre_type;          /* road.c, tyre.c */
 extern const ga__element_type ga__collider_type, ga__collision_type; /* collider.c, collision.c */
+extern const ga__element_type ga__shape_type;                        /* drawn.c */
 extern const ga__element_type ga__constraint_type;                   /* expression.c */
 extern const ga__element_type ga__block_type, ga__outputs_type;      /* blocks.c */
 extern const ga__element_type ga__sensor_type, ga__guess_type;       /* signal.c */

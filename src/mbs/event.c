@@ -209,8 +209,8 @@ static ga_status resolve_target(ga_machine *m, ga__mbs_model *b, const ga__part 
   if (!name) return GA_OK;
   const int known = ga__find_part(m, name);
   if (!ga__channel_find(b, name, &to->part, &at, &to->number, NULL)) {
-    if (known >= 0 && b->part_joint[known] >= 0)
-      return refuse_target(m, asking, name, "joints cannot be switched on or off");
+    if (known >= 0 && ga__has_active(&m->part[known]))
+      return refuse_target(m, asking, name, "a part is switched by the variable that its key active names");
     if (known >= 0) return refuse_target(m, asking, name, "it has no value of its own");
     return ga__signal_y(m, b, asking, "set", name, &y); /* says what is wrong */
   }
@@ -305,6 +305,7 @@ struct ga_event_watch {
   ga_event_seen_fn seen;
   void *user;
   int n, stopped_by;
+  int switched;    /* 1: an event has switched a part since this was asked for */
   ga_meter *meter; /* its work space; it is not started */
   const ga__part **part;
   const event **event;
@@ -357,6 +358,36 @@ static ga_status formula_value(ga_event_watch *w, const ga__part *part, const ev
       (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1}, .field = field, .detail = why});
 }
 
+/* 1: the state switches a row. */
+static int is_gate(const ga__mbs_model *b, int state)
+{
+  for (int i = 0; i < b->row.n; i++)
+    if (GA__AT(b->row, ga__row, i)->gate == state) return 1;
+  return 0;
+}
+
+#define HELD 1e-7 /* [-] of its inputs: what a joint holds at zero is zero within the accuracy of steps */
+
+/* An event that has switched a joint on often waits for what the joint now holds at zero, as the distance of
+ * its ends. While it would change nothing, a value that is zero within the accuracy of constraints is none.
+ */
+static ga_status mute_held(ga_event_watch *w, int i, const ga_state *s, double *g)
+{
+  const event *e = w->event[i];
+  const event_formula *f = &e->when;
+  double to = 0, least, most;
+  if (e->target != SETS_STATE || !s->x || !is_gate(w->m->model, e->state)) return GA_OK;
+  w->lo[0] = w->hi[0] = s->t;
+  for (int k = 0; k < f->n; k++) {
+    const double u = w->input[w->first[i] + k], by = HELD * fabs(u);
+    w->lo[1 + k] = u - by, w->hi[1 + k] = u + by;
+  }
+  if (!ga_expr_bounds(f->expr, w->lo, w->hi, &least, &most) || least > 0 || most < 0) return GA_OK;
+  const ga_status status = formula_value(w, w->part[i], &e->to, "to", s, &to);
+  if (!status && to == s->x[e->state]) *g = 0;
+  return status;
+}
+
 ga_status ga_event_watch_values(ga_event_watch *w, const ga_state *s, double *g)
 {
   ga_status status = GA_OK;
@@ -365,6 +396,7 @@ ga_status ga_event_watch_values(ga_event_watch *w, const ga_state *s, double *g)
   for (int i = 0; i < w->n && !status; i++) {
     status = formula_value(w, w->part[i], &w->event[i]->when, "when", s, &g[i]);
     memcpy(w->input + w->first[i], w->value + 1, (size_t)w->event[i]->when.n * sizeof *w->input);
+    if (!status) status = mute_held(w, i, s, &g[i]);
   }
   return status;
 }
@@ -430,39 +462,56 @@ static void leave_out_switches(ga_event_watch *w)
   }
 }
 
-/* v := velocities after the impulse. */
-static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const event *e, const ga_state *s,
-                              double to, double *v)
+/* The equations of impulses of all constraints at p; the last row, of what is set, is empty. */
+static ga_status fill_impulses(ga_event_watch *w, const ga_point *p)
 {
   const ga__mbs_model *b = w->m->model;
-  const int nv = b->nv, nl = b->n_lambda, last = w->n_all - 1;
+  const int nv = b->nv, nl = b->n_lambda;
   const size_t n = (size_t)w->n_all;
-  const ga_point p = {s->t, s->q, v, s->vdot, s->lambda, s->psi, s->x, s->y, 0, NULL};
-  double now, zero, got;
   memset(w->matrix, 0, n * n * sizeof *w->matrix);
-  memset(w->unit, 0, (size_t)nv * sizeof *w->unit);
-  ga_status status = ga_evaluation_jacobian(w->evaluation, &p);
-  if (!status) status = ga_evaluation_residual(w->evaluation, &p, NULL, w->residual, w->phi_dot);
-  if (!status) status = read_velocity(w, e, s, v, &now);
-  if (!status) status = read_velocity(w, e, s, w->unit, &zero);
+  memset(w->right, 0, n * sizeof *w->right);
+  ga_status status = ga_evaluation_jacobian(w->evaluation, p);
+  if (!status) status = ga_evaluation_residual(w->evaluation, p, NULL, w->residual, w->phi_dot);
   if (status) return status;
   place(w, ga_evaluation_matrix(w->evaluation, GA_BLOCK_V, GA_BY_VDOT), 0, 0);
   place(w, ga_evaluation_matrix(w->evaluation, GA_BLOCK_LAMBDA, GA_BY_Q), nv, 1);
   place(w, ga_evaluation_matrix(w->evaluation, GA_BLOCK_PSI, GA_BY_V), nv + nl, 1);
+  for (int i = 0; i < nl; i++) w->right[nv + i] = -w->phi_dot[i];
+  for (int i = 0; i < b->n_psi; i++) w->right[nv + nl + i] = -w->residual[nv + nl + i];
+  return GA_OK;
+}
+
+static ga_status add_impulses(ga_event_watch *w, double *v)
+{
+  leave_out_switches(w);
+  const ga_status status = ga__svd_compute(&w->svd, w->matrix, 1e-12);
+  if (status) return status;
+  ga__svd_solve(&w->svd, w->right, w->solution);
+  for (int i = 0; i < w->m->model->nv; i++) v[i] += w->solution[i];
+  return GA_OK;
+}
+
+/* v := velocities after the impulse. */
+static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const event *e, const ga_state *s,
+                              double to, const double *x, double *v)
+{
+  const int nv = w->m->model->nv, last = w->n_all - 1;
+  const size_t n = (size_t)w->n_all;
+  const ga_point p = {s->t, s->q, v, s->vdot, s->lambda, s->psi, x, s->y, 0, NULL};
+  double now, zero, got;
+  memset(w->unit, 0, (size_t)nv * sizeof *w->unit);
+  ga_status status = fill_impulses(w, &p);
+  if (!status) status = read_velocity(w, e, s, v, &now);
+  if (!status) status = read_velocity(w, e, s, w->unit, &zero);
+  if (status) return status;
   for (int i = 0; i < nv; i++) { /* signals are linear in velocities */
     w->unit[i] = 1.0;
     if ((status = read_velocity(w, e, s, w->unit, &got))) return status;
     w->unit[i] = 0.0;
     w->matrix[(size_t)last * n + (size_t)i] = w->matrix[(size_t)i * n + (size_t)last] = got - zero;
   }
-  memset(w->right, 0, n * sizeof *w->right);
-  for (int i = 0; i < nl; i++) w->right[nv + i] = -w->phi_dot[i];
-  for (int i = 0; i < b->n_psi; i++) w->right[nv + nl + i] = -w->residual[nv + nl + i];
   w->right[last] = to - now;
-  leave_out_switches(w);
-  if ((status = ga__svd_compute(&w->svd, w->matrix, 1e-12))) return status;
-  ga__svd_solve(&w->svd, w->right, w->solution);
-  for (int i = 0; i < nv; i++) v[i] += w->solution[i];
+  if ((status = add_impulses(w, v))) return status;
   if ((status = read_velocity(w, e, s, v, &got))) return status;
   if (fabs(got - to) <= 1e-6 * (fabs(to) + fabs(now)) + 1e-12) return GA_OK;
   return ga__refuse_part(w->ctx, part, GA_ERR_INCONSISTENT, GA_REASON_EVENT_HELD,
@@ -470,6 +519,61 @@ static ga_status set_velocity(ga_event_watch *w, const ga__part *part, const eve
                                      .field = "set",
                                      .name = ((const ga_event_def *)part->def)->set,
                                      GA__NUMBERS({to, NULL}, {now, NULL})});
+}
+
+/* ---- Parts that are switched ---- */
+
+#define MATCHES 1e-5 /* [m], [rad] what a joint may be off by where it is switched on */
+
+static int opens(const ga_state *s, const double *x, int gate)
+{
+  return gate >= 0 && !(s->x[gate] > 0.5) && x[gate] > 0.5;
+}
+
+static int changes_gate(const ga_state *s, const double *x, int gate)
+{
+  return gate >= 0 && (s->x[gate] > 0.5) != (x[gate] > 0.5);
+}
+
+/* Joints that are switched on must fit where they are. That is an impact: velocities are those that the
+ * impulses of all constraints leave. */
+static ga_status engage_rows(ga_event_watch *w, const ga__part *part, const ga_state *s, const double *x,
+                             double *v)
+{
+  const ga__mbs_model *b = w->m->model;
+  const ga_point p = {s->t, s->q, v, s->vdot, s->lambda, s->psi, x, s->y, 0, NULL};
+  int n = 0;
+  for (int i = 0; i < b->row.n; i++) n += opens(s, x, GA__AT(b->row, ga__row, i)->gate);
+  if (n == 0) return GA_OK;
+  const ga_status status = fill_impulses(w, &p);
+  for (int i = 0; !status && i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
+    const double off = w->residual[b->nv + row->lambda];
+    if (!opens(s, x, row->gate) || fabs(off) <= MATCHES) continue;
+    return ga__refuse_part(w->ctx, part, GA_ERR_INCONSISTENT, GA_REASON_EVENT_APART,
+                           (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
+                                       .name = w->m->part[row->part].name,
+                                       .detail = GA__AT(b->lambda_label, ga__label, row->lambda)->text,
+                                       GA__NUMBERS({off, ga__motion_unit(ga__constrains_angle(b, row->lambda),
+                                                                         GA_UNIT_VALUE)})});
+  }
+  return status ? status : add_impulses(w, v);
+}
+
+/* States of what is switched on begin again. */
+static ga_status switch_parts(ga_event_watch *w, const ga__part *part, const ga_state *s, double *x,
+                              double *v)
+{
+  const ga__mbs_model *b = w->m->model;
+  for (int i = 0; i < b->element.n; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    w->switched |= changes_gate(s, x, el->gate);
+    if (!opens(s, x, el->gate)) continue;
+    memset(x + el->x, 0, (size_t)el->n_x * sizeof *x);
+    if (el->n_x && el->type->initial) el->type->initial(b, el, x);
+  }
+  for (int i = 0; i < b->row.n; i++) w->switched |= changes_gate(s, x, GA__AT(b->row, ga__row, i)->gate);
+  return engage_rows(w, part, s, x, v);
 }
 
 static int on_event(void *user, int event_number, const ga_state *s, double *q, double *v, double *x)
@@ -484,7 +588,8 @@ static int on_event(void *user, int event_number, const ga_state *s, double *q, 
   if (e->target != SETS_NOTHING) {
     ga_status status = formula_value(w, part, &e->to, "to", s, &to);
     if (!status && e->target == SETS_STATE) x[e->state] = to;
-    if (!status && e->target == SETS_VELOCITY) status = set_velocity(w, part, e, s, to, v);
+    if (!status && e->target == SETS_STATE) status = switch_parts(w, part, s, x, v);
+    if (!status && e->target == SETS_VELOCITY) status = set_velocity(w, part, e, s, to, x, v);
     if (status) return -1;
   }
   if (def->stop) w->stopped_by = event_number;
@@ -534,6 +639,7 @@ static ga_status take_memory(ga_event_watch *w)
     most = e->to.n > most ? e->to.n : most;
     velocities |= e->target == SETS_VELOCITY;
   }
+  for (int i = 0; i < w->m->model->row.n; i++) velocities |= GA__AT(w->m->model->row, ga__row, i)->gate >= 0;
   w->index = ga__alloc(w->ctx, (size_t)most, sizeof *w->index);
   w->value = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->value);
   w->lo = ga__alloc(w->ctx, (size_t)most + 1, sizeof *w->lo);
@@ -592,6 +698,13 @@ void ga_event_watch_use(ga_event_watch *w, ga_simulate_opts *o)
   o->n_event_inputs = w->n_inputs;
   o->event_inputs = event_inputs;
   o->event_bounds = event_bounds;
+}
+
+int ga_event_watch_switched(ga_event_watch *w)
+{
+  const int switched = w ? w->switched : 0;
+  if (w) w->switched = 0;
+  return switched;
 }
 
 int ga_event_watch_stopped_by(const ga_event_watch *w)

@@ -35,8 +35,7 @@ static int is_angle(const ga__mbs_model *b, int gauge)
   return GA__AT(b->gauge, ga__gauge, gauge)->kind == GA__DOT || ga__gauge_is_angle(b, gauge);
 }
 
-/* 1: the row of a constraint is an angle, or the sine of one. */
-static int constrains_angle(const ga__mbs_model *b, int lambda)
+int ga__constrains_angle(const ga__mbs_model *b, int lambda)
 {
   for (int i = 0; i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
@@ -56,7 +55,8 @@ static const char *write_constraint(ga__writer *w, const ga__mbs_model *b, ga_eq
   const ga__element *el = ga__element_of(b, label->part);
   if (el && el->type->unit_of_row) return el->type->unit_of_row(el, block == GA_BLOCK_ETA);
   if (block == GA_BLOCK_PSI) return ga__motion_unit(0, GA_UNIT_RATE);
-  return ga__motion_unit(constrains_angle(b, index), block == GA_BLOCK_ETA ? GA_UNIT_RATE : GA_UNIT_VALUE);
+  return ga__motion_unit(ga__constrains_angle(b, index),
+                         block == GA_BLOCK_ETA ? GA_UNIT_RATE : GA_UNIT_VALUE);
 }
 
 /* Unit of the part's input that reads output y: a force or a torque; inputs of blocks have none. */
@@ -168,7 +168,8 @@ static void write_drives(ga__writer *w, const ga_machine *m, const ga_step_failu
     if (!joint || ga_function_eval(drive.function, f->t, 1, y, NULL) ||
         ga_function_eval(drive.function, f->t + f->h, 0, &end, NULL))
       continue;
-    const int angle = constrains_angle(m->model, GA__AT(m->model->row, ga__row, joint->first_row)->lambda);
+    const int angle =
+        ga__constrains_angle(m->model, GA__AT(m->model->row, ga__row, joint->first_row)->lambda);
     const char *const *unit = ga__scalar_info(angle)->unit;
     ga__write(w, "%s '%s' prescribes %s = %.6g %s, rate %.4g %s", ga__part_text(m->part[i].kind),
               m->part[i].name, drive.coordinate, y[0], unit[GA_UNIT_VALUE], y[1], unit[GA_UNIT_RATE]);

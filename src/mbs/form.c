@@ -328,32 +328,51 @@ static void tile_G(ga_jacobian *J, const place *at)
   store(J->G, T, at);
 }
 
-/* r = M_s a − f_s */
-static int space_residual(const ga__eval *e)
+/* Derivatives of the space form by accelerations: of inertia, and of what reads accelerations. */
+static int derive_by_a(const ga__eval *e, unsigned want)
 {
-  ga__form_space *space = e->work->form;
-  const int status = ga__space_force(e, space->f);
-  if (status) return status;
-  ga__space_mass(e, space->r);
-  for (int i = 0; i < e->b->nv; i++) space->r[i] -= space->f[i];
-  return 0;
+  const ga__mbs_model *b = e->b;
+  ga__form_space *form = e->work->form;
+  ga_jacobian J = {GA_WANT_D | (want & GA_WANT_M), 0, 1, form->Ja, form->spare, form->spare};
+  int status = 0;
+  if (b->carried.n) return ga__space_jacobian(e, &J);
+  memset(form->Ja, 0, (size_t)b->form->n_entries * sizeof(double));
+  for (int i = 0; i < b->element.n && !status; i++) {
+    const ga__element *el = ga__element_at(b, i);
+    const ga__element_type *type = el->type;
+    if (type->no_accelerations) continue;
+    J.want = GA_WANT_D | (type->mass ? GA_WANT_M : want & GA_WANT_M); /* forces depend on outputs only */
+    if (type->sweep)
+      status = type->sweep(e, el, NULL, &J);
+    else if (type->jacobian)
+      status = type->jacobian(e, el, &J);
+  }
+  return status;
 }
 
-/* Derivatives of the space form, by w and by a separately; if only rows of Φ are wanted, only these. */
-static int space_derivatives(const ga__eval *e, unsigned want)
+/* Values of the space form, with r = M_s a − f_s where Q is wanted, and derivatives, those by twists in Jw.
+ * If only rows of Φ are wanted, only these. */
+static int sweep_space(const ga__eval *e, const ga_sweep *s, unsigned want)
 {
   ga__form_space *form = e->work->form;
-  const size_t bytes = (size_t)e->b->form->n_entries * sizeof(double);
-  double *const arrays[] = {form->Jw, form->Ja, form->Q, form->G, form->spare};
-  for (int i = 0; i < 5; i++) memset(arrays[i], 0, bytes);
-  const int apart = (want & (GA_WANT_D | GA_WANT_Q)) != 0;
   ga_jacobian by_w = {want, 1, 0, form->Jw, form->Q, form->G};
-  if (apart) by_w.want |= GA_WANT_D;
+  ga_sweep own = {.dynamics = form->r, .phi = form->rate, .k = form->rate + e->b->n_lambda};
+  const int needs_r = (want & GA_WANT_Q) != 0;
+  if (want & GA_WANT_Q) by_w.want |= GA_WANT_D;
   if (want & GA_WANT_G) by_w.want |= GA_WANT_B;
-  const int status = ga__space_jacobian(e, &by_w);
-  if (status || !apart) return status;
-  ga_jacobian by_a = {GA_WANT_D | (want & GA_WANT_M), 0, 1, form->Ja, form->spare, form->spare};
-  return ga__space_jacobian(e, &by_a);
+  const int status = ga__space_sweep(e, s ? s : needs_r ? &own : NULL, want ? &by_w : NULL);
+  if (!status && s && needs_r) memcpy(form->r, s->dynamics, (size_t)e->b->nv * sizeof *form->r);
+  return status;
+}
+
+/* r_f = Xᵀ r */
+static void turn_rows_back(const ga__eval *e, double *r)
+{
+  for (int i = 1; i < e->b->node.n; i++) {
+    const ga__node *node = GA__AT(e->b->node, ga__node, i);
+    for (int part = 0; part < 2; part++)
+      if (mixes(e->b->form->kind, node, part)) turn_back(r + node->v + 3 * part, e->kin[i].R);
+  }
 }
 
 /* Entries to which no R is applied; those of tiles are overwritten later. */
@@ -370,15 +389,12 @@ static void plain_entries(const ga__mbs_model *b, const ga__form_space *form, ga
                     : form->Jw[i];
 }
 
-int ga__form_jacobian(const ga__eval *e, ga_jacobian *J)
+/* Entries of the tiles that R is applied to. */
+static void turn_tiles(const ga__eval *e, ga_jacobian *J)
 {
   const ga__mbs_model *b = e->b;
   const ga__form *form = b->form;
   const unsigned all = J->want & (GA_WANT_D | GA_WANT_Q);
-  int status = space_derivatives(e, J->want);
-  if (!status && J->want & GA_WANT_Q) status = space_residual(e);
-  if (status) return status;
-  plain_entries(b, e->work->form, J);
   for (int i = all ? 0 : form->tiles_lambda[0]; i < (all ? form->n_tiles : form->tiles_lambda[1]); i++) {
     const tile *t = &form->tile[i];
     const unit *row = &form->unit[t->row], *col = &form->unit[t->col];
@@ -395,6 +411,18 @@ int ga__form_jacobian(const ga__eval *e, ga_jacobian *J)
     if (J->want & GA_WANT_Q || (lambda_row && J->want & GA_WANT_B)) tile_Q(J, &at, lambda_row);
     if (lambda_row && J->want & GA_WANT_G) tile_G(J, &at);
   }
+}
+
+int ga__form_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
+{
+  const unsigned want = J ? J->want : 0;
+  int status = want & (GA_WANT_D | GA_WANT_Q) ? derive_by_a(e, want) : 0;
+  if (!status) status = sweep_space(e, s, want);
+  if (status) return status;
+  if (s) turn_rows_back(e, s->dynamics);
+  if (!J) return 0;
+  plain_entries(e->b, e->work->form, J);
+  turn_tiles(e, J);
   return 0;
 }
 

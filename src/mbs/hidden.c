@@ -572,6 +572,7 @@ int ga__machine_hidden(void *user, const ga_piece *step, const ga_piece *piece)
   if (outputs_hide(w, step, piece)) return 1;
   for (int i = w->b->first_unswept; i < w->b->element.n; i++) {
     const ga__element *el = ga__element_at(w->b, i);
+    if (el->gate >= 0 && piece->end[0].y && !(piece->end[0].y[el->gate_y] > 0.5)) continue;
     if (el->type->may_hide && el->type->may_hide(el) && el->type->hides(w, el, step, piece)) return 1;
   }
   return piece == step && was_searched(w) ? -1 : 0;

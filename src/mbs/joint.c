@@ -111,6 +111,7 @@ static const joint_recipe SPACE[GA_N_JOINTS] = {
     [GA_JOINT_PERPENDICULAR] = {1, 0, {{"angle between z and x", GA__DOT, Z, X}}, {{0}}, 0, 0},
     [GA_JOINT_SCREW] = {1, 0, {OFF_X, OFF_Y, ROT_X, ROT_Y}, {ANGLE_Z, SLIDE_Z}, 0, 1},
     [GA_JOINT_CONSTANT_VELOCITY] = {1, 1, {{"turn about z", GA__TWIST, Z, Z}}, {{0}}, 0, 0},
+    [GA_JOINT_HEADING] = {1, 0, {END}, {ANGLE_Z}, 0, 0},
 };
 
 static const joint_recipe PLANAR[GA_N_JOINTS] = {
@@ -122,6 +123,7 @@ static const joint_recipe PLANAR[GA_N_JOINTS] = {
     [GA_JOINT_DISTANCE] = {1, 0, {LENGTH}, {{0}}, 1, 0},
     [GA_JOINT_ROD] = {1, 0, {LENGTH}, {{0}}, 1, 0},
     [GA_JOINT_PARALLEL] = {1, 0, {TURN}, {{0}}, 0, 0},
+    [GA_JOINT_HEADING] = {1, 0, {END}, {PLANE}, 0, 0},
 };
 
 /* Couplings of coordinates: a + sign ratio b = constant. */
@@ -175,8 +177,21 @@ static ga_status add_row(ga_machine *m, ga__mbs_model *b, int part, const char *
   if (!row) return GA_ERR_MEMORY;
   row->part = part;
   row->first_term = b->term.n;
+  row->gate = -1;
   *out = row;
   return ga__label_lambda(m, b, part, label, &row->lambda);
+}
+
+/* A row of a part that a variable switches gets a mass of its own. */
+static ga_status make_switched(ga_machine *m, ga__mbs_model *b, ga__row *row)
+{
+  int marker;
+  if (b->stage != GA__STAGE_MACHINE || !ga__active_of(&m->part[row->part])) return GA_OK;
+  const ga_status status = ga__node_add_scalar(m, b, row->part, &marker);
+  if (status) return status;
+  row->own = GA__AT(b->marker, ga__marker, marker)->node;
+  GA__AT(b->node, ga__node, row->own)->mass = 1;
+  return GA_OK;
 }
 
 static ga_status add_term(ga_machine *m, ga__mbs_model *b, ga__row *row, int gauge, double c)
@@ -195,6 +210,7 @@ static ga_status add_gauge_row(ga_machine *m, ga__mbs_model *b, int part, const 
   int index = ga__add_gauge(m, b, gauge);
   if (index < 0) return GA_ERR_MEMORY;
   ga_status status = add_row(m, b, part, label, out);
+  if (!status) status = make_switched(m, b, *out);
   return status ? status : add_term(m, b, *out, index, 1.0);
 }
 
@@ -205,7 +221,7 @@ static ga_status hold_origins(ga_machine *m, ga__mbs_model *b, ga__joint *joint,
   static const char *const label[3] = {"position along x", "position along y", "position along z"};
   const ga__node *na = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, joint->a)->node);
   const ga__node *nb = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, joint->b)->node);
-  if ((na->rigid || !na->has) && (nb->rigid || !nb->has)) {
+  if ((na->rigid || !na->has) && (nb->rigid || !nb->has) && !ga__active_of(&m->part[joint->part])) {
     ga__point3 *p = ga__list_add(m->ctx, &b->point3);
     if (!p) return GA_ERR_MEMORY;
     *p = (ga__point3){.part = joint->part, .a = joint->a, .b = joint->b, .lambda = b->n_lambda};
@@ -270,9 +286,12 @@ static ga_status set_constant(ga_machine *m, ga__mbs_model *b, const ga__joint *
   return GA_OK;
 }
 
+static const joint_recipe NO_ROWS = {.exists = 1};
+
 static ga_status add_rows(ga_machine *m, ga__mbs_model *b, ga__joint *joint, const joint_recipe *recipe)
 {
   joint->first_row = b->row.n;
+  if (b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, joint->part)) recipe = &NO_ROWS;
   ga_status status = recipe->point ? hold_origins(m, b, joint, is_planar(recipe)) : GA_OK;
   joint->first_own = b->row.n;
   for (int i = 0; !status && recipe->row[i].label; i++) {
@@ -438,6 +457,7 @@ static ga_status hold_screw(ga_machine *m, ga__mbs_model *b, int index)
   ga_status status = ga__coordinate_gauge(m, b, index, 0, GA__TURNS, &angle);
   if (!status) status = ga__coordinate_gauge(m, b, index, 1, GA__VALUE, &slide);
   if (!status) status = add_row(m, b, joint_at(b, index)->part, "advance", &row);
+  if (!status) status = make_switched(m, b, row);
   if (!status) status = add_term(m, b, row, slide, 1.0);
   if (!status) status = add_term(m, b, row, angle, -d->pitch / GA__TWO_PI);
   if (!status) joint_at(b, index)->n_rows++;
@@ -840,6 +860,7 @@ static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
   const ga_joint_def *d = asking->def;
   const coupling_recipe *coupling = &COUPLING[d->kind];
   if (b->stage == GA__STAGE_POSITIONS || !coupling->label) return GA_OK;
+  if (b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, part)) return GA_OK;
   int ga_, gb;
   const double ratio = coupling->sign * d->ratio;
   ga__row *row;
@@ -851,6 +872,7 @@ static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
   *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
   b->part_joint[part] = b->joint.n - 1;
   status = add_row(m, b, part, coupling->label, &row);
+  if (!status) status = make_switched(m, b, row);
   if (!status) status = add_term(m, b, row, ga_, 1.0);
   if (!status) status = add_term(m, b, row, gb, ratio);
   if (!status) row->constant = ga__gauge_initial(b, ga_) + ratio * ga__gauge_initial(b, gb);
@@ -869,7 +891,11 @@ static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
   int gauge;
   ga__row *row;
   ga_status status = ga__resolve_coordinate(m, b, asking, "coordinate", d->coordinate, GA__VALUE, &gauge);
+  if (!status && d->active && !d->function)
+    status = ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_ACTIVE_SERVO,
+                             (ga__facts){.field = "active"});
   if (status) return status;
+  if (b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, part)) return GA_OK;
   if (!d->function && b->stage != GA__STAGE_MACHINE) return ga__servo_assemble(m, b, part, gauge);
   if (d->function && !ga__element_add(m, b, part, &ga__drive_type, 0, 0)) return GA_ERR_MEMORY;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);
@@ -877,6 +903,7 @@ static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
   *joint = (ga__joint){.part = part, .a = -1, .b = -1, .point3 = -1, .first_row = b->row.n, .n_rows = 1};
   b->part_joint[part] = b->joint.n - 1;
   status = add_row(m, b, part, "prescribed motion", &row);
+  if (!status) status = make_switched(m, b, row);
   if (!status) status = add_term(m, b, row, gauge, 1.0);
   if (status) return status;
   row->target = d->function;
@@ -1023,13 +1050,13 @@ static int n_shapes(const ga__mbs_model *b, int part)
 }
 
 /* A rod from end to end, or a joint at b's end and a's. */
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const ga__joint *joint = ga__joint_of(b, part);
   (void)i;
   *out = ((const joint_recipe *)joint->recipe)->to_length
-             ? (ga__shape_def){GA_SHAPE_LINE, joint->a, joint->b, 0}
-             : (ga__shape_def){GA_SHAPE_JOINT, joint->b, joint->a, 0};
+             ? (ga__drawing){.kind = GA_SHAPE_LINE, .a = joint->a, .b = joint->b, .size = 0}
+             : (ga__drawing){.kind = GA_SHAPE_JOINT, .a = joint->b, .b = joint->a, .size = 0};
 }
 
 static int has_initial_values(const ga__part *part, int rate)

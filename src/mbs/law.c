@@ -497,13 +497,13 @@ static int n_shapes(const ga__mbs_model *b, int part)
 {
   const ga__element *el = ga__element_of(b, part);
   const ga__law *law = el ? el->data : NULL;
-  ga__shape_def unused;
+  ga__drawing unused;
   int n = 0;
   while (law && law->type->shape(b, law, n, &unused)) n++;
   return n;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const ga__law *law = ga__element_of(b, part)->data;
   law->type->shape(b, law, i, out);

@@ -81,7 +81,7 @@ struct ga__law_type {
   double sign;            /* of the force as a signal; 1: opposing an increase of ρ */
   double (*depth)(const ga__mbs_model *b, const ga__law *law, double rho); /* a second signal; NULL: none */
   /* Shape number i; returns 0: no more. */
-  int (*shape)(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out);
+  int (*shape)(const ga__mbs_model *b, const ga__law *law, int i, ga__drawing *out);
 };
 
 const ga__law_type *ga__law_type_of(ga__part_kind kind); /* law_kinds.c */

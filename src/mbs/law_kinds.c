@@ -588,37 +588,39 @@ static const ga__gauge *first_gauge(const ga__mbs_model *b, const ga__law *law)
 }
 
 /* From end to end, where it acts along a line. */
-static int draw_line(const ga__mbs_model *b, const ga__law *law, int i, ga_shape_kind kind,
-                     ga__shape_def *out)
+static int draw_line(const ga__mbs_model *b, const ga__law *law, int i, ga_shape_kind kind, ga__drawing *out)
 {
   const ga__gauge *g = first_gauge(b, law);
-  *out = (ga__shape_def){kind, g->a, g->b, 0};
+  *out = (ga__drawing){.kind = kind, .a = g->a, .b = g->b, .size = 0};
   return i == 0 && g->kind == GA__DISTANCE;
 }
 
-static int line_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+static int line_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__drawing *out)
 {
   return draw_line(b, law, i, GA_SHAPE_LINE, out);
 }
 
-static int spring_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+static int spring_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__drawing *out)
 {
   return draw_line(b, law, i, GA_SHAPE_COIL, out);
 }
 
-static int bushing_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+static int bushing_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__drawing *out)
 {
-  *out = (ga__shape_def){GA_SHAPE_JOINT, first_gauge(b, law)->a, -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_JOINT, .a = first_gauge(b, law)->a, .b = -1, .size = 0};
   return i == 0;
 }
 
 /* A ball, or a point, and the plane. */
-static int contact_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+static int contact_shape(const ga__mbs_model *b, const ga__law *law, int i, ga__drawing *out)
 {
   const ga__gauge *g = first_gauge(b, law);
   const double radius = DEF(ga_contact_def, b, law)->radius;
-  *out = i == 0 ? (ga__shape_def){radius > 0 ? GA_SHAPE_SPHERE : GA_SHAPE_POINT, g->b, -1, radius}
-                : (ga__shape_def){GA_SHAPE_PLANE, g->a, -1, 0};
+  *out = i == 0 ? (ga__drawing){.kind = radius > 0 ? GA_SHAPE_SPHERE : GA_SHAPE_POINT,
+                                .a = g->b,
+                                .b = -1,
+                                .size = radius}
+                : (ga__drawing){.kind = GA_SHAPE_PLANE, .a = g->a, .b = -1, .size = 0};
   return i < 2;
 }
 

@@ -38,6 +38,7 @@ typedef enum ga__part_kind {
   GA__PART_TYRE,
   GA__PART_COLLIDER,
   GA__PART_COLLISION,
+  GA__PART_SHAPE,
   GA__PART_SENSOR,
   GA__PART_SIGNAL,
   GA__PART_GUESS,

@@ -51,7 +51,7 @@ static int work_at(const ga_meter *meter, const ga__eval *e, double *fading, wor
       out->next += lost;
       continue;
     }
-    code = el->type->powers(e, el, &now);
+    if (ga__gate_is_open(e, el->gate)) code = el->type->powers(e, el, &now);
     out->lost += fading[i] > 0 ? 0 : now.lost;
     out->next += now.fading > 0 ? 0 : now.lost;
     out->in += now.in;
@@ -71,6 +71,7 @@ static void list_work(const ga__mbs_model *b, ga_meter *meter, int list)
     const ga__element *el = ga__element_at(b, i);
     ga__work_term w = {.element = i, .needs_kin = 1, .minus = -1, .plus = -1, .y = -1};
     if (!el->type->powers || (el->type->work_term && !el->type->work_term(b, el, &w))) continue;
+    if (el->gate >= 0) w.simple = 0, w.needs_kin = 1;
     if (list) meter->work_term[meter->n_work_terms] = w;
     meter->n_work_terms++;
     meter->needs_kin |= w.needs_kin;
@@ -541,6 +542,11 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   else
     pass_angles(meter, moved);
   return GA_OK;
+}
+
+void ga_meter_add_loss(ga_meter *meter, double work)
+{
+  if (meter && meter->started) meter->dissipated += work;
 }
 
 void ga_meter_add_input(ga_meter *meter, double work)

@@ -601,10 +601,10 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return 1;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_FRAME, b->part_marker[part], -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_FRAME, .a = b->part_marker[part], .b = -1, .size = 0};
 }
 
 const ga__element_type ga__modal_type = {

@@ -236,7 +236,7 @@ static double largest_but(const ga__subspace *s, int k) /* the k-th largest eige
 /* Vectors of the k largest eigenvalues, and of up to `more` of the next. */
 static ga_status find_subspace(ga__held *h, int k, int more, ga__subspace *s)
 {
-  const ga__operator T = {apply, h};
+  const ga__operator T = {.apply = apply, .user = h};
   const int N = h->w->N, dense = N <= DENSE_UP_TO || k + more + 2 > N / 2;
   const int wanted = k + more < N ? k + more : N;
   ga_status status =

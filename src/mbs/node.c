@@ -496,27 +496,28 @@ static int one_shape(const ga__mbs_model *b, int part)
   return 1;
 }
 
-static void frame_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void frame_shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_FRAME, b->part_marker[part], -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_FRAME, .a = b->part_marker[part], .b = -1, .size = 0};
 }
 
-static void point_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void point_shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_POINT, b->part_marker[part], -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_POINT, .a = b->part_marker[part], .b = -1, .size = 0};
 }
 
 /* A line from the frame of its body; on the ground and on deformable parts a frame. */
-static void marker_shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void marker_shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const int marker = b->part_marker[part];
   const ga__node *node = GA__AT(b->node, ga__node, GA__AT(b->marker, ga__marker, marker)->node);
   const int body = b->part_marker[node->part];
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_LINE, body, marker, 0};
-  if (node->part == 0 || body < 0) *out = (ga__shape_def){GA_SHAPE_FRAME, marker, -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_LINE, .a = body, .b = marker, .size = 0};
+  if (node->part == 0 || body < 0)
+    *out = (ga__drawing){.kind = GA_SHAPE_FRAME, .a = marker, .b = -1, .size = 0};
 }
 
 const ga__element_type ga__ground_type = {

@@ -2,6 +2,7 @@
  * defaults. */
 #include "mbs/beam.h"
 #include "mbs/cable.h"
+#include "mbs/colour.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/parts.h"
@@ -31,6 +32,13 @@ typedef struct part_checked {
 #define NAME                                                                                                 \
   {                                                                                                          \
     ONE(name), .rule = GA__RULE_TEXT, .about = "name of the part"                                            \
+  }
+#define ACTIVE                                                                                               \
+  {                                                                                                          \
+    ONE(active),                                                                                             \
+        .rule = GA__RULE_TEXT, .refers = GA__REFERS_PART, .note = "a variable, which events may set",        \
+        .about = "a variable: the part acts while it is above 1/2, so that events switch it on and off "     \
+                 "([events.md](events.md#parts-that-are-switched)); none: always"                            \
   }
 #define MASSLESS                                                                                             \
   {                                                                                                          \
@@ -104,6 +112,18 @@ static const char *const collider_about[] = {
     "its middle at the frame's origin; with a radius its edges are round",
     "a closed convex surface of triangles, by points or from a file; with a radius it is thicker by that",
     "everything below z = 0 of the frame"};
+
+static const char *const solid_names[] = {"box",  "cylinder", "sphere", "capsule",
+                                          "tube", "cone",     "wheel",  "mesh"};
+static const char *const solid_about[] = {
+    "its middle at the frame's origin",
+    "along z, its middle at the frame's origin",
+    "about the frame's origin",
+    "a cylinder along z with half spheres at its ends, its middle at the frame's origin",
+    "a hollow cylinder along z, its middle at the frame's origin",
+    "along z, its foot at −length/2",
+    "with spokes, about z",
+    "triangles, from a file or by points"};
 
 static const char *const slider_names[] = {"free", "tangent"};
 static const char *const slider_about[] = {"the frame turns freely",
@@ -399,7 +419,7 @@ static const ga__field joint_fields[] = {
     {ONE(ratio), .rule = GA__RULE_NUMBER, .unit = "m", .unit_other = "1", .no_default = 1,
      .only = BIT(GA_JOINT_GEAR) | BIT(GA_JOINT_RACK),
      .about = "gear: ratio, a plain number; rack_and_pinion: radius of the pinion; positive or negative"},
-    GA__COORDINATE_LIST(INITIAL_VALUE) GA__COORDINATE_LIST(INITIAL_RATE)};
+    GA__COORDINATE_LIST(INITIAL_VALUE) GA__COORDINATE_LIST(INITIAL_RATE) ACTIVE};
 #undef DEF
 
 #define DEF ga_drive_def
@@ -427,6 +447,7 @@ static const ga__field drive_fields[] = {
      .about = "instead of function: a signal that the rate of the coordinate follows with the lag `lag`"},
     {ONE(lag), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      .about = "time constant, > 0; with follow and follow_speed"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -497,6 +518,7 @@ static const ga__field spring_fields[] = {
      .about = "additional force, a function of v"},
     {ONE(expression), .rule = GA__RULE_TEXT, .refers = GA__REFERS_EXPRESSION,
      .about = "additional force, an expression of the length l, its rate v, t and signals"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -508,6 +530,7 @@ static const ga__field actuator_fields[] = {
     COORDINATE_FIELD,
     {ONE(force), .rule = GA__RULE_INPUT, .unit = "N", .unit_other = "N*m",
      .about = "force; positive: pushes the ends apart, or increases the coordinate"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -521,6 +544,7 @@ static const ga__field friction_fields[] = {
      .about = "level of the friction force −level tanh(v/speed)"},
     {ONE(speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .unit_other = "rad/s",
      .about = "speed of the transition, > 0: at v = 2 speed the force is 96 % of level"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -549,6 +573,7 @@ static const ga__field bushing_fields[] = {
      .about = "matrix C for the rate of δ: its diagonal, or six rows of six"},
     {MANY(preload, 6), .rule = GA__RULE_SIX, .unit = "N", .unit_other = "N*m",
      .about = "force and torque at δ = 0, positive against increasing δ"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -561,6 +586,7 @@ static const ga__field force_fields[] = {
      .about = "axes of force and torque"},
     {MANY(force, 3), .rule = GA__RULE_INPUT, .unit = "N", .about = "along x, y, z"},
     {MANY(torque, 3), .rule = GA__RULE_INPUT, .unit = "N*m", .about = "about x, y, z"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -577,6 +603,7 @@ static const ga__field line_load_fields[] = {
      .about = "axes of load and moment; for a cable always `ground`"},
     {MANY(load, 3), .rule = GA__RULE_INPUT, .unit = "N/m", .about = "force per length"},
     {MANY(moment, 3), .rule = GA__RULE_INPUT, .unit = "N*m/m", .about = "moment per length; beams only"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -595,6 +622,7 @@ static const ga__field contact_fields[] = {
     {ONE(mu), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .about = "coefficient of friction"},
     {ONE(speed), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m/s",
      .about = "speed of the friction force mu · normal · v/√(v² + speed²), > 0 if mu > 0"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -648,18 +676,28 @@ static const ga__field tyre_fields[] = {
      .about = "force per slip angle and load across, > 0"},
     {ONE(camber_stiffness), .rule = GA__RULE_NUMBER, .unit = "1/rad", .only = SLIP_LAWS,
      .about = "force per camber and load across"},
+    {ONE(trail), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .only = SLIP_LAWS,
+     .about = "pneumatic trail at small slips, of the aligning moment; 0: none"},
+    {ONE(rolling_resistance), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1",
+     .about = "resistance of rolling, force by load"},
+    {ONE(turn_radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m",
+     .about = "lever arm of friction against turning on the spot, about a quarter of the patch's length; 0: none"},
+    {ONE(reference_speed), .rule = GA__RULE_POSITIVE, .unit = "m/s", .only = BIT(GA_TYRE_MAGIC),
+     .about = "speed that qsy3 and qsy4 are relative to, LONGVL of property files"},
+    {ONE(mirrored), .rule = GA__RULE_FLAG,
+     .about = "true: coefficients are those of a tyre of the other side of the car"},
     {ONE(nominal_load), .rule = GA__RULE_NUMBER, .unit = "N", .no_default = 1, .only = BIT(GA_TYRE_MAGIC),
      .about = "nominal load of the coefficients, > 0"},
-    GA_MAGIC_LIST(MAGIC_FIELD)};
+    GA_MAGIC_LIST(MAGIC_FIELD) ACTIVE};
 #undef MAGIC_FIELD
 #undef SLIP_LAWS
 #undef DEF
 
 #define DEF ga_collider_def
-#define MESH_FIELD(member, rows_, columns_, unit_, words)                                                    \
+#define MESH_FIELD(member, kind_, rows_, columns_, unit_, words)                                             \
   {                                                                                                          \
     ONE(member), .rule = GA__RULE_MATRIX, .unit = unit_, .rows = GA__AT_INT(DEF, rows_),                     \
-                 .columns = GA__AT_INT(DEF, columns_), .only = BIT(GA_COLLIDER_MESH), .about = words         \
+                 .columns = GA__AT_INT(DEF, columns_), .only = BIT(kind_), .about = words                    \
   }
 static const ga__field collider_fields[] = {
     NAME,
@@ -674,13 +712,45 @@ static const ga__field collider_fields[] = {
      .only = BIT(GA_COLLIDER_CAPSULE), .about = "between the centres of the half spheres, > 0"},
     {MANY(size, 3), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1, .only = BIT(GA_COLLIDER_BOX),
      .about = "along x, y, z, > 0, and more than two radii"},
-    MESH_FIELD(points, n_points, point_size, "m", "points [x, y, z] of the triangles, in the frame's axes"),
+    MESH_FIELD(points, GA_COLLIDER_MESH, n_points, point_size, "m",
+               "points [x, y, z] of the triangles, in the frame's axes"),
     MESH_FIELD(
-        triangles, n_triangles, triangle_size, "1",
+        triangles, GA_COLLIDER_MESH, n_triangles, triangle_size, "1",
         "numbers of the three points of each, from 0 on, all in the same direction as seen from outside"),
     {ONE(scale), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", .only = BIT(GA_COLLIDER_MESH),
      .about = "factor of all points, > 0; 0.001 for a file in millimetres"},
 };
+#undef DEF
+
+#define DEF ga_shape_def
+#define ROUND                                                                                                \
+  (BIT(GA_SOLID_CYLINDER) | BIT(GA_SOLID_SPHERE) | BIT(GA_SOLID_CAPSULE) | BIT(GA_SOLID_TUBE) |              \
+   BIT(GA_SOLID_CONE) | BIT(GA_SOLID_WHEEL))
+static const ga__field shape_fields[] = {
+    NAME,
+    {ONE(kind), .rule = GA__RULE_CHOICE, .note = "ga_solid_kind", NAMES_OF(solid_names),
+     .choices_about = solid_about, .about = "the solid"},
+    FRAME_FIELD(frame, "frame that carries it"),
+    {ONE(pose), .rule = GA__RULE_POSE, .about = "of the solid in the frame"},
+    {ONE(radius), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1, .only = ROUND,
+     .about = "> 0; cone: of its foot; tube: of its outside"},
+    {ONE(length), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .only = ROUND & ~BIT(GA_SOLID_SPHERE),
+     .about = "along z, > 0; capsule: between the centres of the half spheres; wheel: its width, 0: thin"},
+    {ONE(inner), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .only = BIT(GA_SOLID_TUBE) | BIT(GA_SOLID_CONE),
+     .about = "tube: radius of its inside, > 0; cone: radius of its top, 0: a point"},
+    {MANY(size, 3), .rule = GA__RULE_NOT_NEGATIVE, .unit = "m", .no_default = 1, .only = BIT(GA_SOLID_BOX),
+     .about = "along x, y, z, > 0"},
+    {ONE(colour), .rule = GA__RULE_TEXT,
+     .about = "\"#rrggbb\", in quotes, or a name: " GA__COLOUR_NAMES "; none: that of the body"},
+    {ONE(opacity), .rule = GA__RULE_POSITIVE, .unit = "1", .about = "1 is opaque, less shows what is behind"},
+    MESH_FIELD(points, GA_SOLID_MESH, n_points, point_size, "m",
+               "points [x, y, z] of the triangles, in the axes of the pose"),
+    MESH_FIELD(triangles, GA_SOLID_MESH, n_triangles, triangle_size, "1",
+               "numbers of the three points of each, from 0 on"),
+    {ONE(scale), .rule = GA__RULE_POSITIVE, .unit = "1", .only = BIT(GA_SOLID_MESH),
+     .about = "factor of all points, > 0; 0.001 for a file in millimetres"},
+};
+#undef ROUND
 #undef MESH_FIELD
 #undef DEF
 
@@ -709,6 +779,7 @@ static const ga__field collision_fields[] = {
      .about =
          "length of sliding after which friction is fully there; > 0: what rests on a slope does not creep, "
          "by three states for each corner; 0: no memory"},
+    ACTIVE,
 };
 #undef COLLIDER_FIELD
 #undef DEF
@@ -744,6 +815,7 @@ static const ga__field stop_fields[] = {
      .about = "linear damping; with it the force jumps where contact begins"},
     {ONE(force), .rule = GA__RULE_FUNCTION, .unit = "N", .unit_other = "N*m",
      .about = "additional elastic force, a function of the depth"},
+    ACTIVE,
 };
 #undef DEF
 
@@ -1243,7 +1315,14 @@ static ga_status check_contact(const part_checked *c, const void *def)
   return check_two(c, "plane", d->plane, "point", d->point);
 }
 
-static ga_status check_surface(const part_checked *c, const ga_collider_def *d)
+/* Points and triangles of a mesh. */
+typedef struct mesh_given {
+  const double *points, *triangles;
+  int point_size, triangle_size;
+  double scale;
+} mesh_given;
+
+static ga_status check_surface(const part_checked *c, const mesh_given *d)
 {
   if (!(d->scale > 0)) return refuse_number(c, "scale", d->scale, NULL, "> 0");
   const struct {
@@ -1274,7 +1353,43 @@ static ga_status check_collider(const part_checked *c, const void *def)
   for (int i = 0; i < 3 && d->kind == GA_COLLIDER_BOX; i++)
     if (!(d->size[i] > 2 * d->radius))
       return refuse_number(c, "size", d->size[i], "m", "> 0, and more than two radii, along each axis");
-  return d->kind == GA_COLLIDER_MESH ? check_surface(c, d) : GA_OK;
+  const mesh_given mesh = {d->points, d->triangles, d->point_size, d->triangle_size, d->scale};
+  return d->kind == GA_COLLIDER_MESH ? check_surface(c, &mesh) : GA_OK;
+}
+
+/* Triangles have points that are there. */
+static ga_status check_indices(const part_checked *c, const ga_shape_def *d)
+{
+  for (int i = 0; i < 3 * d->n_triangles; i++) {
+    const double k = d->triangles[i];
+    if (!(k >= 0 && k < d->n_points && k == floor(k)))
+      return refuse(c, GA_REASON_SURFACE_INDEX,
+                    (ga__facts){GA__NUMBERS({i / 3, NULL}, {k, NULL}, {d->n_points - 1, NULL})});
+  }
+  if (d->n_triangles < 1) return refuse_number(c, "triangles", d->n_triangles, NULL, "one triangle or more");
+  return GA_OK;
+}
+
+static ga_status check_shape(const part_checked *c, const void *def)
+{
+  const ga_shape_def *d = def;
+  const mesh_given mesh = {d->points, d->triangles, d->point_size, d->triangle_size, d->scale};
+  if (d->kind != GA_SOLID_BOX && d->kind != GA_SOLID_MESH && !(d->radius > 0))
+    return refuse_number(c, "radius", d->radius, "m", "> 0");
+  if ((d->kind == GA_SOLID_CYLINDER || d->kind == GA_SOLID_CAPSULE || d->kind == GA_SOLID_TUBE ||
+       d->kind == GA_SOLID_CONE) &&
+      !(d->length > 0))
+    return refuse_number(c, "length", d->length, "m", "> 0");
+  if (d->kind == GA_SOLID_TUBE && !(d->inner > 0 && d->inner < d->radius))
+    return refuse_number(c, "inner", d->inner, "m", "> 0, and less than radius");
+  for (int i = 0; i < 3 && d->kind == GA_SOLID_BOX; i++)
+    if (!(d->size[i] > 0)) return refuse_number(c, "size", d->size[i], "m", "> 0 along each axis");
+  if (!(d->opacity <= 1)) return refuse_number(c, "opacity", d->opacity, NULL, "> 0 and <= 1");
+  if (ga__colour_of(d->colour) < -1)
+    return refuse(c, GA_REASON_COLOUR_UNKNOWN,
+                  (ga__facts){.field = "colour", .name = d->colour, .expected = GA__COLOUR_NAMES});
+  const ga_status status = d->kind == GA_SOLID_MESH ? check_surface(c, &mesh) : GA_OK;
+  return status || d->kind != GA_SOLID_MESH ? status : check_indices(c, d);
 }
 
 static ga_status check_collision(const part_checked *c, const void *def)
@@ -1534,6 +1649,11 @@ ga_collider_def ga_collider_defaults(void)
   return (ga_collider_def){.frame = "ground", .scale = 1};
 }
 
+ga_shape_def ga_shape_defaults(void)
+{
+  return (ga_shape_def){.frame = "ground", .pose = ga_pose_identity(), .opacity = 1, .scale = 1};
+}
+
 ga_collision_def ga_collision_defaults(void)
 {
   return (ga_collision_def){.exponent = 1.5};
@@ -1542,7 +1662,7 @@ ga_collision_def ga_collision_defaults(void)
 ga_tyre_def ga_tyre_defaults(void)
 {
 #define MAGIC_DEFAULT(member, value) .member = (value),
-  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, GA_MAGIC_LIST(MAGIC_DEFAULT)};
+  return (ga_tyre_def){.damping_depth = 1e-3, .speed = 0.1, .reference_speed = 16.7, GA_MAGIC_LIST(MAGIC_DEFAULT)};
 #undef MAGIC_DEFAULT
 }
 
@@ -1624,6 +1744,7 @@ static const check_fn CHECKS[GA__N_PARTS + 1] = {
     [GA__PART_TYRE] = check_tyre,
     [GA__PART_COLLIDER] = check_collider,
     [GA__PART_COLLISION] = check_collision,
+    [GA__PART_SHAPE] = check_shape,
     [GA__PART_EVENT] = check_event,
 };
 
@@ -1661,6 +1782,7 @@ KIND(road)
 KIND(tyre)
 KIND(collider)
 KIND(collision)
+KIND(shape)
 KIND(stop)
 KIND(rigid_stop)
 KIND(sensor)
@@ -1831,6 +1953,11 @@ static const ga__part_type KINDS[GA__N_PARTS + 1] = {
                             .element = &ga__collision_type,
                             .section = "collisions",
                             .about = "contact of two colliders: normal force, friction"},
+    [GA__PART_SHAPE] = {.text = "shape",
+                        KIND(shape),
+                        .element = &ga__shape_type,
+                        .section = "shapes",
+                        .about = "what a body looks like in the viewer; no number of a run depends on it"},
     [GA__PART_STOP] = {.text = "stop",
                        KIND(stop),
                        .element = &ga__law_element,
@@ -1947,4 +2074,23 @@ const char **ga__def_text(ga__part_kind kind, void *def, int i)
   if (kind != GA__PART_BLOCK) return NULL;
   const ga__block_def *d = def;
   return d->inputs && i < ga_block_n_in(d->block) ? &d->inputs[i].expression : NULL;
+}
+
+static const ga__field *active_field(const ga__part *part)
+{
+  const ga__part_type *row = &KINDS[part->kind];
+  for (const ga__field *f = row->fields; part->def && f < row->fields + row->n_fields; f++)
+    if (strcmp(f->name, "active") == 0) return f;
+  return NULL;
+}
+
+int ga__has_active(const ga__part *part)
+{
+  return active_field(part) != NULL;
+}
+
+const char *ga__active_of(const ga__part *part)
+{
+  const ga__field *f = active_field(part);
+  return f ? *(const char *const *)(const void *)((const char *)part->def + f->offset) : NULL;
 }

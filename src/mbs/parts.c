@@ -558,6 +558,11 @@ ga_status ga_machine_add_collision(ga_machine *m, const ga_collision_def *def)
   return add_part(m, GA__PART_COLLISION, def);
 }
 
+ga_status ga_machine_add_shape(ga_machine *m, const ga_shape_def *def)
+{
+  return add_part(m, GA__PART_SHAPE, def);
+}
+
 ga_status ga_machine_add_contact(ga_machine *m, const ga_contact_def *def)
 {
   return add_part(m, GA__PART_CONTACT, def);

@@ -599,19 +599,21 @@ static double vector_value(ga__probe_cache *cache, const ga__eval *e, const ga__
   return along_axis(cache, e, probe, cache->X);
 }
 
-/* Elements with all values at once are evaluated for the first of them. */
+/* Elements with several values at once are evaluated for the first of them that is read. */
 static int element_value(ga__probe_cache *cache, const ga__eval *e, const ga__probe *probe, double *value)
 {
   const ga__element *el = ga__element_of(e->b, probe->owner);
+  if (!el->type->measures_when_off && !ga__gate_is_open(e, el->gate)) return *value = 0, 0;
   if (!el->type->values || probe->kind == GA__PROBE_ERROR)
     return el->type->value(e, el, probe->component, value);
-  *value = NAN;
-  if (cache->owner != probe->owner) {
-    const int status = el->type->values(e, el, cache->value);
-    if (status) return status;
+  const int i = probe->component, from = cache->first_value;
+  if (cache->owner != probe->owner || i < from || i >= from + cache->n_values) {
+    cache->owner = GA__NOT_CACHED;
+    cache->n_values = el->type->values(e, el, i, &cache->first_value, cache->value);
+    if (cache->n_values <= 0) return el->type->value(e, el, i, value); /* it reports why */
     cache->owner = probe->owner;
   }
-  *value = cache->value[probe->component];
+  *value = cache->value[i - cache->first_value];
   return 0;
 }
 
@@ -750,7 +752,11 @@ int ga__probe_slopes(const ga__eval *e, const ga__probe *probe, double shift_v, 
   int n = 0;
   if (probe->kind == GA__PROBE_ELEMENT) {
     const ga__element *el = ga__element_of(b, probe->owner);
-    return el->type->value_slopes(e, el, probe->component, shift_v, shift_vdot, d, dq);
+    if (el->type->measures_when_off || ga__gate_is_open(e, el->gate))
+      return el->type->value_slopes(e, el, probe->component, shift_v, shift_vdot, d, dq);
+    n = ga__probe_columns(b, probe, NULL, 0);
+    for (int i = 0; i < n; i++) d[i] = dq[i] = 0;
+    return 0;
   }
   if (refuse_vertical(e, probe)) return 1;
   list_dependencies(&s, b, probe);

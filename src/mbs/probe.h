@@ -57,7 +57,8 @@ typedef struct ga__probe_cache {
   int gauge, has_gradient;
   ga__gauge_eval at_gauge;
   double g[12], w[12]; /* gradient, twists */
-  int owner;           /* a part: its values */
+  int owner;           /* a part: n_values of its values, from first_value on */
+  int first_value, n_values;
   double value[GA__ELEMENT_VALUES];
 } ga__probe_cache;
 void ga__probe_cache_reset(ga__probe_cache *cache);

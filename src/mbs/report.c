@@ -73,6 +73,17 @@ static void write_shared(ga__writer *w, const ga_machine *m, const ga_redundancy
   ga__write(w, "\n");
 }
 
+/* Masses of rows that can be switched are no part of the machine, nor rows that are off. */
+static void count_switched(const ga__mbs_model *b, const ga_state *s, int *own, int *off)
+{
+  *own = *off = 0;
+  for (int i = 0; i < b->row.n; i++) {
+    const ga__row *row = GA__AT(b->row, ga__row, i);
+    *own += row->own > 0;
+    *off += row->own > 0 && !(s->x[row->gate] > 0.5);
+  }
+}
+
 int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t size)
 {
   if (!text) size = 0;
@@ -80,7 +91,10 @@ int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t si
   if (size) text[0] = '\0';
   const ga_redundancy *r = m && m->model && st ? ga_stepper_redundancy(st) : NULL;
   if (!r || ga_stepper_system(st) != m->model->system) return 0;
-  ga__write(&w, "mobility %d: %d velocities, %d constraints", r->mobility, m->model->nv, r->constraints);
+  int own, off;
+  count_switched(m->model, ga_stepper_state(st), &own, &off);
+  ga__write(&w, "mobility %d: %d velocities, %d constraints", r->mobility - (own - off), m->model->nv - own,
+            r->constraints - off);
   if (r->redundant) ga__write(&w, ", %d of them redundant", r->redundant);
   ga__write(&w, "\n");
   for (int i = 0; i < r->redundant; i++) write_relation(&w, m, &r->relation[i]);

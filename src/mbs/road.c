@@ -187,10 +187,23 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return ga__element_of(b, part) != NULL;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_PLANE, ((const ga__road *)ga__element_of(b, part)->data)->marker, -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_PLANE,
+                       .a = ((const ga__road *)ga__element_of(b, part)->data)->marker,
+                       .b = -1,
+                       .size = 0};
+}
+
+static int height(const ga__element *el, double t, double x, double y, double *z, int *varies)
+{
+  const ga__road *road = el->data;
+  const double at[3] = {t, x, y};
+  ga_fault fault;
+  *z = 0;
+  *varies = road->height.expr != NULL;
+  return !*varies || (ga_expr_eval(road->height.expr, at, z, &fault) == GA_OK && isfinite(*z));
 }
 
 const ga__element_type ga__road_type = {
@@ -203,4 +216,5 @@ const ga__element_type ga__road_type = {
     .get_input = get_input,
     .n_shapes = n_shapes,
     .shape = shape,
+    .height = height,
 };

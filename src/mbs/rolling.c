@@ -571,14 +571,14 @@ static int n_shapes(const ga__mbs_model *b, int part)
 }
 
 /* The rolling body, and the plane. */
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   static const ga_shape_kind KIND[] = {[GA_ROLLING_SPHERE] = GA_SHAPE_SPHERE,
                                        [GA_ROLLING_DISK] = GA_SHAPE_DISK,
                                        [GA_ROLLING_KNIFE] = GA_SHAPE_FRAME};
   const rolling *r = ga__element_of(b, part)->data;
-  *out = i == 0 ? (ga__shape_def){KIND[r->kind], r->body, -1, r->radius}
-                : (ga__shape_def){GA_SHAPE_PLANE, r->plane, -1, 0};
+  *out = i == 0 ? (ga__drawing){.kind = KIND[r->kind], .a = r->body, .b = -1, .size = r->radius}
+                : (ga__drawing){.kind = GA_SHAPE_PLANE, .a = r->plane, .b = -1, .size = 0};
 }
 
 const ga__element_type ga__rolling_type = {

@@ -149,10 +149,10 @@ static double depth(const ga__mbs_model *b, const ga__law *law, double rho)
   return place_of(GA__LAW_DEF(ga_stop_def, b, law), rho - law->rest, 0).depth;
 }
 
-static int shape(const ga__mbs_model *b, const ga__law *law, int i, ga__shape_def *out)
+static int shape(const ga__mbs_model *b, const ga__law *law, int i, ga__drawing *out)
 {
   const ga__gauge *g = GA__AT(b->gauge, ga__gauge, law->gauge[0]);
-  *out = (ga__shape_def){GA_SHAPE_LINE, g->a, g->b, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_LINE, .a = g->a, .b = g->b, .size = 0};
   return i == 0 && g->kind == GA__DISTANCE;
 }
 

@@ -1,6 +1,7 @@
 /* The callbacks of a machine's system, which evaluate its elements. */
 #include "mbs/sampled.h"
 #include "mbs/system.h"
+#include "mbs/extent.h"
 #include "lie/mat3.h"
 #include "mbs/blocks.h"
 #include "mbs/carried.h"
@@ -63,6 +64,13 @@ int ga__space_force(const ga__eval *e, double *f)
 int ga__space_jacobian(const ga__eval *e, ga_jacobian *J)
 {
   return e->b->carried.n ? ga__carried_sweep(e, NULL, J) : ga__elements_jacobian(e, J);
+}
+
+int ga__space_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
+{
+  if (e->b->carried.n) return ga__carried_sweep(e, s, J);
+  if (J) ga__clear_entries(&e->b->pattern, J);
+  return ga__elements_sweep(e, s, J);
 }
 
 /* ---- Callbacks ---- */
@@ -156,7 +164,7 @@ static int inner_step(void *user, const ga_point *p, const double *dq, double *d
 static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
 {
   ga__eval e = ga__eval_at(user, p, 1, 1);
-  return e.b->form ? ga__form_jacobian(&e, J) : ga__space_jacobian(&e, J);
+  return e.b->form ? ga__form_sweep(&e, NULL, J) : ga__space_jacobian(&e, J);
 }
 
 /* ---- All at once ---- */
@@ -178,13 +186,15 @@ static int sweep(void *user, const ga_point *p, ga_sweep *wanted)
   ga_jacobian *J = wanted->jacobian;
   ga_sweep *s = wanted->jacobian_alone ? NULL : wanted;
   int status;
-  if (b->carried.n) { /* frames need all nodes first */
+  if (b->form) { /* elements compute with twists in space */
+    ga__eval_at(w, p, 1, 1);
+    status = ga__form_sweep(&e, s, J);
+  } else if (b->carried.n) { /* frames need all nodes first */
     if (moves_to(w, p)) ga__kin_nodes(b, p->q, p->v, p->vdot, w->kin);
-    status = ga__carried_sweep(&e, s, J);
+    status = ga__space_sweep(&e, s, J);
   } else {
-    if (J) ga__clear_entries(&b->pattern, J);
     w->use = use_of_kin(w, p);
-    status = ga__elements_sweep(&e, s, J);
+    status = ga__space_sweep(&e, s, J);
     w->use = GA__KIN_CURRENT;
   }
   if (!status && s && b->n_x) status = ga__elements_state(&e, s->state);
@@ -300,7 +310,7 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   def.n_inner = b->n_inner;
   if (b->n_inner > 0) def.inner = inner, def.inner_step = inner_step;
   def.jacobian = jacobian;
-  if (!b->form) def.sweep = sweep;
+  def.sweep = sweep;
   def.name = name;
   def.next_break = ga__machine_next_break;
   def.sample = ga__has_samples(b) ? ga__machine_sample : NULL;
@@ -322,9 +332,13 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
     for (int c = 0; c < node->n; c++) cluster[node->v + c] = light ? ~number : number;
     number++;
   }
+  double *scale = ga__alloc(m->ctx, (size_t)b->nv, sizeof *scale);
+  if (scale) ga__extent_scale(b, scale);
   def.cluster = cluster;
-  status = cluster ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");
+  def.scale = scale;
+  status = cluster && scale ? ga_system_create(m->ctx, &def, &b->system) : ga__no_memory(m->ctx, "a machine");
   ga__free(m->ctx, cluster);
+  ga__free(m->ctx, scale);
   ga__free(m->ctx, factor);
   if (!b->form) { /* forms read columns of the pattern when they turn derivatives */
     ga__pattern_free_entries(&b->pattern);

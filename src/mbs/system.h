@@ -11,6 +11,8 @@ ga__eval ga__eval_at(ga__workspace *w, const ga_point *p, int with_v, int with_v
 void ga__space_mass(const ga__eval *e, double *out);
 int ga__space_force(const ga__eval *e, double *f);
 int ga__space_jacobian(const ga__eval *e, ga_jacobian *J);
+/* Values and derivatives in one pass, but for states and outputs; s or J may be NULL. J need not be cleared. */
+int ga__space_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
 /* The point of a state. */
 static inline ga_point ga__point_of(const ga_state *s)
 {

@@ -55,8 +55,10 @@ typedef struct contact {
   ga__touch at;
   ga__dual delta;
   ga__dual vz, vx, vs[2], V;   /* relative to the road; vs: along e_x, e_y */
+  ga__dual spin, turn;         /* [rad/s] against the road, about e_y and e */
   ga__dual slip[2], lagged[2]; /* κ, λ, and what the law is given */
-  ga__dual Fx, Fy, Fz, F[3];
+  ga__dual Fz, F[3], M[3]; /* M at P */
+  ga__tyre_forces along;
   double at_node[2][3]; /* origins of the nodes */
   int phase;
 } contact;
@@ -138,8 +140,8 @@ static int find_contact(contact *c, const ga__eval *e, const ga__element *el, in
 static void find_slip(contact *c, const ga__eval *e, const tyre *u)
 {
   const int moves = u->node[1] != 0, n = c->t.n;
-  ga__dual vr[3], vc[3], vp[3], arm[3], turn[3], unused[3];
-  velocity_at(vr, unused, &e->kin[u->node[1]], n, moves ? ROAD_POSE : -1, moves ? ROAD_TWIST : -1, c->at.P);
+  ga__dual vr[3], vc[3], vp[3], arm[3], turn[3], omega[3];
+  velocity_at(vr, omega, &e->kin[u->node[1]], n, moves ? ROAD_POSE : -1, moves ? ROAD_TWIST : -1, c->at.P);
   ga__dual_along(vr, vr, &c->at.plane.rise, c->frame.axis[2]);
   ga__dual_minus(vc, c->vC, vr);
   ga__dual_minus(arm, c->at.P, c->wheel.C);
@@ -151,6 +153,9 @@ static void find_slip(contact *c, const ga__eval *e, const tyre *u)
   c->vs[0] = ga__dual_dot(c->at.ex, vp);
   c->vs[1] = ga__dual_dot(c->at.ey, vp);
   c->V = ga__dual_hypot(&c->vx, &floor);
+  ga__dual_minus(omega, c->omega, omega);
+  c->spin = ga__dual_dot(c->at.ey, omega);
+  c->turn = ga__dual_dot(c->at.plane.normal, omega);
   for (int i = 0; i < 2; i++) {
     const ga__dual q = ga__dual_div(&c->vs[i], &c->V);
     c->slip[i] = ga__dual_linear(&q, -1, 0);
@@ -184,16 +189,27 @@ static int find_forces(contact *c, const ga__eval *e, const ga__element *el)
     c->lagged[i] = u->lag[i] < 0
                        ? c->slip[i]
                        : ga__dual_variable(c->t.n, STATE + i, e->p->x ? e->p->x[el->x + u->lag[i]] : 0);
-  c->Fx = c->Fy = ga__dual_const(c->t.n, 0);
-  for (int i = 0; i < 3; i++) c->F[i] = c->Fx;
+  const ga__dual none = ga__dual_const(c->t.n, 0);
+  c->along = (ga__tyre_forces){none, none, none, none, none};
+  for (int i = 0; i < 3; i++) c->F[i] = c->M[i] = none;
   if (c->phase != ON_ROAD) return 0;
-  ga__tyre_slip in = {.slip = {c->lagged[0], c->lagged[1]}, .camber = c->at.camber, .load = c->Fz};
+  ga__tyre_slip in = {.slip = {c->lagged[0], c->lagged[1]},
+                      .camber = c->at.camber,
+                      .load = c->Fz,
+                      .vx = c->vx,
+                      .V = c->V,
+                      .spin = c->spin,
+                      .turn = c->turn,
+                      .distance = ga__dual_linear(&c->at.rho, 1, u->def->carcass)};
   const int status = ga__road_friction(&in.mu, e, u->road, &c->frame, &c->t, c->at.P);
   if (status) return status;
-  ga__tyre_law(u->def, &in, &c->Fx, &c->Fy);
-  ga__dual_along(c->F, c->F, &c->Fx, c->at.ex);
-  ga__dual_along(c->F, c->F, &c->Fy, c->at.ey);
+  ga__tyre_law(u->def, &in, &c->along);
+  ga__dual_along(c->F, c->F, &c->along.Fx, c->at.ex);
+  ga__dual_along(c->F, c->F, &c->along.Fy, c->at.ey);
   ga__dual_along(c->F, c->F, &c->Fz, c->at.plane.normal);
+  ga__dual_along(c->M, c->M, &c->along.Mx, c->at.ex);
+  ga__dual_along(c->M, c->M, &c->along.My, c->at.ey);
+  ga__dual_along(c->M, c->M, &c->along.Mz, c->at.plane.normal);
   return 0;
 }
 
@@ -215,6 +231,7 @@ static void wrench_on(ga__dual six[6], const contact *c, int which)
     six[i] = ga__dual_linear(&c->F[i], sign, 0);
   }
   ga__dual_cross(six + 3, arm, six);
+  for (int i = 0; i < 3; i++) ga__dual_set_chain2(&six[3 + i], &six[3 + i], &c->M[i], six[3 + i].v + sign * c->M[i].v, 1, sign);
 }
 
 /* x' = W/L (κ − x), W = √(V² + v_s²); off the road W/L (0 − x). */
@@ -435,7 +452,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 
 /* ---- Signals ---- */
 
-enum { FX, FY, FZ, SLIP, SLIP_ANGLE, CAMBER, X, Y, Z, PENETRATION, LAGGED_X, LAGGED_Y, N_SIGNALS };
+enum { FX, FY, FZ, SLIP, SLIP_ANGLE, CAMBER, X, Y, Z, PENETRATION, LAGGED_X, LAGGED_Y, MX, MY, MZ, TURN_SLIP, N_SIGNALS };
 
 static int n_signals(const ga__mbs_model *b, int part)
 {
@@ -458,7 +475,11 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
                          [Z] = {"z", "m"},
                          [PENETRATION] = {"penetration", "m"},
                          [LAGGED_X] = {"lagged_slip_x", ""},
-                         [LAGGED_Y] = {"lagged_slip_y", ""}};
+                         [LAGGED_Y] = {"lagged_slip_y", ""},
+                         [MX] = {"mx", "N*m"},
+                         [MY] = {"my", "N*m"},
+                         [MZ] = {"mz", "N*m"},
+                         [TURN_SLIP] = {"turn_slip", "rad/m"}};
   (void)b;
   ga__signal_set(out, SIGNAL[i].name, SIGNAL[i].unit, GA__PROBE_ELEMENT, i);
   out->probe.owner = part;
@@ -468,9 +489,9 @@ static ga__dual signal_dual(const contact *c, const tyre *u, int i)
 {
   switch (i) {
   case FX:
-    return c->Fx;
+    return c->along.Fx;
   case FY:
-    return c->Fy;
+    return c->along.Fy;
   case FZ:
     return c->Fz;
   case SLIP:
@@ -484,6 +505,16 @@ static ga__dual signal_dual(const contact *c, const tyre *u, int i)
   case LAGGED_X:
   case LAGGED_Y:
     return c->lagged[i - LAGGED_X];
+  case MX:
+    return c->along.Mx;
+  case MY:
+    return c->along.My;
+  case MZ:
+    return c->along.Mz;
+  case TURN_SLIP: {
+    const ga__dual by_speed = ga__dual_div(&c->turn, &c->V);
+    return ga__dual_linear(&by_speed, -1, 0);
+  }
   default:
     return c->at.P[i - X];
   }
@@ -499,12 +530,14 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 
 _Static_assert((int)N_SIGNALS <= (int)GA__ELEMENT_VALUES, "room for all signals");
 
-static int values(const ga__eval *e, const ga__element *el, double *out)
+static int values(const ga__eval *e, const ga__element *el, int i, int *first, double *out)
 {
   contact c;
-  const int status = eval_tyre(&c, e, el, 0);
-  for (int i = 0; !status && i < N_SIGNALS; i++) out[i] = signal_dual(&c, el->data, i).v;
-  return status;
+  (void)i;
+  *first = 0;
+  if (eval_tyre(&c, e, el, 0)) return 0;
+  for (int k = 0; k < N_SIGNALS; k++) out[k] = signal_dual(&c, el->data, k).v;
+  return N_SIGNALS;
 }
 
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
@@ -646,12 +679,14 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return ga__element_of(b, part) != NULL;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   const tyre *u = ga__element_of(b, part)->data;
   (void)i;
-  *out = (ga__shape_def){u->def->axis == GA_TYRE_AXIS_Z ? GA_SHAPE_DISK : GA_SHAPE_WHEEL, u->marker, -1,
-                         u->def->radius};
+  *out = (ga__drawing){.kind = u->def->axis == GA_TYRE_AXIS_Z ? GA_SHAPE_DISK : GA_SHAPE_WHEEL,
+                       .a = u->marker,
+                       .b = -1,
+                       .size = u->def->radius};
 }
 
 const ga__element_type ga__tyre_type = {

@@ -1,10 +1,15 @@
-/* Laws of the forces of tyres along the road.
+/* Laws of the forces of tyres along the road, and their aligning moments.
  *
  *   tanh    f = F_z (C_κ κ, C_α λ − C_γ γ),  F = f tanh(s)/s,  s = |f|/(μ F_z)
  *   brush   F = f (1 − s + s²/3),  s = |f|/(3 μ F_z);  F = μ F_z f/|f| from s = 1 on, where it is C²
  *   magic   Magic Formula: D sin(C atan(B x − E (B x − atan B x))), weighted by cosines in combined slip
  *
- * H. B. Pacejka, Tyre and Vehicle Dynamics, 2nd edition, 2006, section 4.3 (forces). */
+ * The aligning moment of both saturated laws is −t F_y v_x/V, with a pneumatic trail t that vanishes as the patch
+ * slides. Of the brush: side forces of bristles, c y with y = λ(a − x) from the leading edge on up to where
+ * they slide under the parabolic pressure, have the sum F_y above and the moment  −a/3 f_y (1 − s)³,
+ * a half of the patch's length.
+ *
+ * H. B. Pacejka, Tyre and Vehicle Dynamics, 2nd edition, 2006, sections 3.2 (brush), 4.3 (Magic Formula). */
 #include "mbs/tyre_law.h"
 
 /* ---- Saturated linear laws ---- */
@@ -33,7 +38,15 @@ static double brush_ratio(double s, double *slope)
   return 1 / (3 * s);
 }
 
-static void saturated(const ga_tyre_def *d, const ga__tyre_slip *in, ga__dual *Fx, ga__dual *Fy)
+/* Trail by `trail`, times the factor of f: of the brush (1 − s)³, otherwise tanh(s)/(s cosh² s). */
+static double trail_ratio(int brush, double s, double ratio, double slope, double *by_s)
+{
+  const double c = cosh(fmin(s, 300)), rest = fmax(1 - s, 0);
+  *by_s = brush ? -3 * rest * rest : (slope - 2 * ratio * tanh(s)) / (c * c);
+  return brush ? rest * rest * rest : ratio / (c * c);
+}
+
+static void saturated(const ga_tyre_def *d, const ga__tyre_slip *in, ga__tyre_forces *out)
 {
   const ga__dual turn = ga__dual_linear(&in->slip[1], d->cornering_stiffness, 0),
                  lean = ga__dual_linear(&in->camber, d->camber_stiffness, 0);
@@ -42,21 +55,25 @@ static void saturated(const ga_tyre_def *d, const ga__tyre_slip *in, ga__dual *F
   const ga__dual limit = ga__dual_linear(&in->mu, brush ? 3 * d->mu : d->mu, 0),
                  size = ga__dual_hypot(&g[0], &g[1]);
   double slope = 0, ratio = 0;
-  ga__dual factor = limit; /* without friction: no force */
+  ga__dual factor = limit, trail = limit; /* without friction: no force */
   if (limit.v > 0) {
     const ga__dual s = ga__dual_div(&size, &limit);
+    double by_s;
     ratio = brush ? brush_ratio(s.v, &slope) : tanh_ratio(s.v, &slope);
     factor = ga__dual_chain(&s, ratio, slope);
+    const double t = d->trail * trail_ratio(brush, s.v, ratio, slope, &by_s);
+    trail = ga__dual_chain(&s, -t, -d->trail * by_s);
   }
   factor = ga__dual_mul(&factor, &in->load);
-  *Fx = ga__dual_mul(&factor, &g[0]);
-  *Fy = ga__dual_mul(&factor, &g[1]);
+  out->Fx = ga__dual_mul(&factor, &g[0]);
+  out->Fy = ga__dual_mul(&factor, &g[1]);
+  const ga__dual forward = ga__dual_div(&in->vx, &in->V), f = ga__dual_mul(&in->load, &g[1]),
+                 ahead = ga__dual_mul(&f, &forward);
+  out->Mz = ga__dual_mul(&trail, &ahead);
+  ga__tyre_resist(d, in, d->mu, out);
 }
 
 /* ---- Magic Formula ---- */
-
-/* [rad] |γ| is √(γ² + ε²) − ε, without a corner where wheels are upright */
-#define ROUNDING 1e-3
 
 static ga__dual atan_of(const ga__dual *a)
 {
@@ -73,8 +90,7 @@ static ga__dual cos_of(const ga__dual *a)
   return ga__dual_chain(a, cos(a->v), -sin(a->v));
 }
 
-/* C atan(B x − E (B x − atan B x)) */
-static ga__dual curve(double C, const ga__dual *B, const ga__dual *E, const ga__dual *x)
+ga__dual ga__magic_curve(double C, const ga__dual *B, const ga__dual *E, const ga__dual *x)
 {
   const ga__dual Bx = ga__dual_mul(B, x), bend = atan_of(&Bx);
   ga__dual gap = ga__dual_sub(&Bx, &bend);
@@ -114,24 +130,19 @@ static ga__dual plus(ga__dual a, ga__dual b)
 /* D sin(curve) + S_V with B = K/(C D). */
 static ga__dual pure(double C, ga__dual D, ga__dual K, ga__dual E, ga__dual x, ga__dual lift)
 {
-  const ga__dual CD = ga__dual_linear(&D, C, 0), B = ga__dual_div(&K, &CD), angle = curve(C, &B, &E, &x);
+  const ga__dual CD = ga__dual_linear(&D, C, 0), B = ga__dual_div(&K, &CD), angle = ga__magic_curve(C, &B, &E, &x);
   return plus(times(D, sin_of(&angle)), lift);
 }
 
 /* cos(curve(x + S_H)) / cos(curve(S_H)) */
 static ga__dual weight(double C, ga__dual B, ga__dual E, ga__dual x, ga__dual shift)
 {
-  const ga__dual moved = plus(x, shift), angle = curve(C, &B, &E, &moved), still = curve(C, &B, &E, &shift);
+  const ga__dual moved = plus(x, shift), angle = ga__magic_curve(C, &B, &E, &moved), still = ga__magic_curve(C, &B, &E, &shift);
   const ga__dual top = cos_of(&angle), bottom = cos_of(&still);
   return ga__dual_div(&top, &bottom);
 }
 
-typedef struct magic {
-  const ga_tyre_def *d;
-  ga__dual kappa, alpha, gamma, gamma2, load, dfz, mu;
-} magic;
-
-static ga__dual pure_x(const magic *w)
+static ga__dual pure_x(ga__magic *w)
 {
   const ga_tyre_def *d = w->d;
   const ga__dual x = plus(w->kappa, line(d->phx1, d->phx2, &w->dfz));
@@ -139,7 +150,7 @@ static ga__dual pure_x(const magic *w)
       times(line(d->pdx1 * d->lmux, d->pdx2 * d->lmux, &w->dfz), line(1, -d->pdx3, &w->gamma2));
   const ga__dual bend = plus(line(d->pex1, d->pex2, &w->dfz), times(line(0, d->pex3, &w->dfz), w->dfz));
   const ga__dual grow = ga__dual_chain(&w->dfz, exp(d->pkx3 * w->dfz.v), d->pkx3 * exp(d->pkx3 * w->dfz.v));
-  const ga__dual K = times(times(w->load, line(d->pkx1 * d->lkx, d->pkx2 * d->lkx, &w->dfz)), grow);
+  const ga__dual K = w->Kx = times(times(w->load, line(d->pkx1 * d->lkx, d->pkx2 * d->lkx, &w->dfz)), grow);
   const ga__dual weight_load = times(w->load, w->mu),
                  lift = line(d->pvx1 * d->lmux, d->pvx2 * d->lmux, &w->dfz);
   return pure(d->pcx1, times(grip, weight_load), K, ga__dual_linear(&bend, 1 - d->pex4 * sign_of(x.v), 0), x,
@@ -147,32 +158,36 @@ static ga__dual pure_x(const magic *w)
 }
 
 /* μ_y without the road's factor */
-static ga__dual grip_y(const magic *w)
+static ga__dual grip_y(const ga__magic *w)
 {
   const ga_tyre_def *d = w->d;
   return times(line(d->pdy1 * d->lmuy, d->pdy2 * d->lmuy, &w->dfz), line(1, -d->pdy3, &w->gamma2));
 }
 
-static ga__dual pure_y(const magic *w)
+static ga__dual pure_y(ga__magic *w)
 {
   const ga_tyre_def *d = w->d;
-  const ga__dual x = plus(w->alpha, plus(line(d->phy1, d->phy2, &w->dfz), line(0, d->phy3, &w->gamma)));
+  const ga__dual shift = plus(line(d->phy1, d->phy2, &w->dfz), line(0, d->phy3, &w->gamma)),
+                 x = plus(w->alpha, shift);
   const double ratio = w->load.v / (d->pky2 * d->nominal_load), turn = 2 * atan(ratio),
                by = 2 / ((1 + ratio * ratio) * d->pky2 * d->nominal_load),
                top = d->pky1 * d->lky * d->nominal_load;
-  const ga__dual still = ga__dual_const(w->load.n, ROUNDING), lean = ga__dual_hypot(&w->gamma, &still);
+  const ga__dual still = ga__dual_const(w->load.n, GA__MAGIC_ROUNDING), lean = ga__dual_hypot(&w->gamma, &still);
   const ga__dual K = times(ga__dual_chain(&w->load, top * sin(turn), top * cos(turn) * by),
-                           line(1 + d->pky3 * ROUNDING, -d->pky3, &lean));
+                           line(1 + d->pky3 * GA__MAGIC_ROUNDING, -d->pky3, &lean));
   const ga__dual asymmetry = line(1 - d->pey3 * sign_of(x.v), -d->pey4 * sign_of(x.v), &w->gamma);
   const ga__dual weight_load = times(w->load, w->mu);
   const ga__dual lift =
       plus(line(d->pvy1, d->pvy2, &w->dfz), times(line(d->pvy3, d->pvy4, &w->dfz), w->gamma));
-  return pure(d->pcy1, times(grip_y(w), weight_load), K, times(line(d->pey1, d->pey2, &w->dfz), asymmetry), x,
-              times(weight_load, ga__dual_linear(&lift, d->lmuy, 0)));
+  const ga__dual D = times(grip_y(w), weight_load), rise = times(weight_load, ga__dual_linear(&lift, d->lmuy, 0));
+  w->Ky = K;
+  w->BCy = ga__dual_div(&K, &D);
+  w->shift = plus(shift, ga__dual_div(&rise, &K));
+  return pure(d->pcy1, D, K, times(line(d->pey1, d->pey2, &w->dfz), asymmetry), x, rise);
 }
 
 /* S_Vyκ: side force by slip along, D cos(atan(r₄ α)) sin(r₅ atan(r₆ κ)). */
-static ga__dual lift_by_slip(const magic *w)
+static ga__dual lift_by_slip(const ga__magic *w)
 {
   const ga_tyre_def *d = w->d;
   const ga__dual slope = plus(line(d->rvy1, d->rvy2, &w->dfz), line(0, d->rvy3, &w->gamma));
@@ -182,29 +197,40 @@ static ga__dual lift_by_slip(const magic *w)
   return times(D, sin_of(&wave));
 }
 
-static void magic_formula(const ga_tyre_def *d, const ga__tyre_slip *in, ga__dual *Fx, ga__dual *Fy)
+static void magic_formula(const ga_tyre_def *d, const ga__tyre_slip *in, ga__tyre_forces *out)
 {
-  magic w = {.d = d, .kappa = in->slip[0], .gamma = in->camber, .load = in->load, .mu = in->mu};
+  ga__magic w = {.d = d, .kappa = in->slip[0], .gamma = in->camber, .load = in->load, .mu = in->mu};
   const int n = in->load.n;
   w.alpha = atan_of(&in->slip[1]);
   w.alpha = ga__dual_linear(&w.alpha, -1, 0);
   w.gamma2 = ga__dual_mul(&w.gamma, &w.gamma);
   w.dfz = ga__dual_linear(&w.load, 1 / d->nominal_load, -1);
-  *Fx = *Fy = ga__dual_const(n, 0);
-  if (!(w.mu.v > 0)) return;
-  const ga__dual off = ga__dual_linear(&w.alpha, 1, -d->rby3);
-  const ga__dual by_alpha = fade(d->rbx2, &w.kappa), by_kappa = fade(d->rby2, &off);
-  *Fx = times(pure_x(&w), weight(d->rcx1, ga__dual_linear(&by_alpha, d->rbx1, 0),
-                                 line(d->rex1, d->rex2, &w.dfz), w.alpha, ga__dual_const(n, d->rhx1)));
-  *Fy = times(pure_y(&w), weight(d->rcy1, ga__dual_linear(&by_kappa, d->rby1, 0),
-                                 line(d->rey1, d->rey2, &w.dfz), w.kappa, line(d->rhy1, d->rhy2, &w.dfz)));
-  *Fy = plus(*Fy, lift_by_slip(&w));
+  if (w.mu.v > 0) {
+    const ga__dual off = ga__dual_linear(&w.alpha, 1, -d->rby3);
+    const ga__dual by_alpha = fade(d->rbx2, &w.kappa), by_kappa = fade(d->rby2, &off);
+    out->Fx = times(pure_x(&w), weight(d->rcx1, ga__dual_linear(&by_alpha, d->rbx1, 0),
+                                       line(d->rex1, d->rex2, &w.dfz), w.alpha, ga__dual_const(n, d->rhx1)));
+    out->Fy = times(pure_y(&w), weight(d->rcy1, ga__dual_linear(&by_kappa, d->rby1, 0),
+                                       line(d->rey1, d->rey2, &w.dfz), w.kappa, line(d->rhy1, d->rhy2, &w.dfz)));
+    w.lift = lift_by_slip(&w);
+    out->Fy = plus(out->Fy, w.lift);
+    ga__magic_moments(&w, in, out);
+  }
+  ga__tyre_resist(d, in, d->pdy1 * d->lmuy, out);
 }
 
-void ga__tyre_law(const ga_tyre_def *def, const ga__tyre_slip *in, ga__dual *Fx, ga__dual *Fy)
+/* A tyre of the other side: y is exchanged with −y. */
+static void exchange_sides(ga__dual *const list[], int n)
 {
-  if (def->kind == GA_TYRE_MAGIC)
-    magic_formula(def, in, Fx, Fy);
-  else
-    saturated(def, in, Fx, Fy);
+  for (int i = 0; i < n; i++) *list[i] = ga__dual_linear(list[i], -1, 0);
+}
+
+void ga__tyre_law(const ga_tyre_def *def, const ga__tyre_slip *in, ga__tyre_forces *out)
+{
+  ga__tyre_slip own = *in;
+  ga__dual *const given[] = {&own.slip[1], &own.camber, &own.turn}, *const found[] = {&out->Fy, &out->Mx, &out->Mz};
+  if (def->mirrored) exchange_sides(given, 3);
+  out->Fx = out->Fy = out->Mx = out->My = out->Mz = ga__dual_const(in->load.n, 0);
+  (def->kind == GA_TYRE_MAGIC ? magic_formula : saturated)(def, &own, out);
+  if (def->mirrored) exchange_sides(found, 3);
 }

@@ -212,10 +212,13 @@ static int n_shapes(const ga__mbs_model *b, int part)
   return ga__element_of(b, part) != NULL;
 }
 
-static void shape(const ga__mbs_model *b, int part, int i, ga__shape_def *out)
+static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
 {
   (void)i;
-  *out = (ga__shape_def){GA_SHAPE_ARROW, ((const wrench *)ga__element_of(b, part)->data)->marker, -1, 0};
+  *out = (ga__drawing){.kind = GA_SHAPE_ARROW,
+                       .a = ((const wrench *)ga__element_of(b, part)->data)->marker,
+                       .b = -1,
+                       .size = 0};
 }
 
 const ga__element_type ga__wrench_type = {

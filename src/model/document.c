@@ -94,14 +94,14 @@ static int is_included_by(const ga__document *d, int inner, int outer)
   return 0;
 }
 
-/* For keys that a model has once: 1 if the new value replaces the old one, since the file that includes
- * overrides the included one. */
-static int overrides(const ga__document *d, const char *section, const ga__tree *old, const ga__tree *entry)
+/* For keys that a model has once: 1 if value `a` replaces `b`, since the file that includes overrides the
+ * included one. */
+static int overrides(const ga__document *d, const char *section, const ga__tree *b, const ga__tree *a)
 {
   static const char *const once[] = {"title", "gravity", "form", "simulation"};
   size_t i = 0, n = sizeof once / sizeof once[0];
   while (i < n && strcmp(once[i], section) != 0) i++;
-  return i < n && is_included_by(d, old->key_at.file, entry->key_at.file);
+  return i < n && is_included_by(d, b->key_at.file, a->key_at.file);
 }
 
 ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head, ga__tree *child)
@@ -128,6 +128,7 @@ ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head
     s->child[i] = child;
     return GA__ADDED;
   }
+  if (i < n && overrides(d, head->key, child, s->child[i])) return GA__ADDED; /* included by a condition */
   if (i < n) {
     report_again(r, s->child[i], child, head->key);
     return GA__NOT_ADDED;
@@ -175,6 +176,7 @@ static int merge_entry(ga__reading *r, ga__document *d, ga__tree *entry)
     *tree = *entry;
     return 1;
   }
+  if (!is_new && !is_map && tree->kind != GA__TREE_MAP && overrides(d, entry->key, entry, tree)) return 1;
   if (!is_new && !is_nothing(entry) && !(is_map && tree->kind == GA__TREE_MAP)) {
     report_again(r, tree, entry, NULL);
     return 1;
@@ -450,6 +452,43 @@ static void include_one(ga__reading *r, ga__document *d, int outer, const ga__tr
   if (file >= 0 && file != outer) d->file[file].reading = 0;
 }
 
+void ga__document_include(ga__reading *r, ga__document *d, int outer, const ga__tree *path, int depth)
+{
+  const ga__concern before = ga__messages_begin(r->messages, "include", NULL);
+  include_one(r, d, outer, path, depth);
+  ga__messages_restore(r->messages, &before);
+}
+
+/* An entry of `include`: a path, or a map with a path and a condition, which waits for parameters. */
+static void include_entry(ga__reading *r, ga__document *d, int outer, ga__tree *entry, int depth)
+{
+  static const char *const keys[] = {"file", "if"};
+  if (entry->kind != GA__TREE_MAP) {
+    include_one(r, d, outer, entry, depth);
+    return;
+  }
+  const ga__tree *file = ga__map_get(entry, "file"), *condition = ga__map_get(entry, "if");
+  const char *text;
+  ga__unknown_keys(r, entry, 2, keys);
+  if (!file) {
+    ga__report_error(r->messages, entry->at, GA_REASON_KEY_MISSING, &(ga__facts){.field = "file"});
+    r->incomplete = 1;
+    return;
+  }
+  if (!condition) {
+    include_one(r, d, outer, file, depth);
+    return;
+  }
+  if (!ga__value_text(r, file, &text)) return;
+  void *list = d->conditional;
+  if (!reserve(d->ctx, &list, d->n_conditional, &d->conditional_capacity, sizeof *d->conditional)) {
+    no_memory(r);
+    return;
+  }
+  d->conditional = list;
+  d->conditional[d->n_conditional++] = (ga__conditional){file, condition, outer, depth};
+}
+
 /* Merges a file, after the files that it includes. */
 static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree, int depth)
 {
@@ -458,10 +497,11 @@ static void merge_file(ga__reading *r, ga__document *d, int file, ga__tree *tree
   if (include && !d->folder) {
     ga__report_error(r->messages, include->key_at, GA_REASON_NO_FOLDER,
                      &(ga__facts){.name = "included files"});
-  } else if (include && include->kind == GA__TREE_SCALAR) {
-    include_one(r, d, file, include, depth + 1);
-  } else if (include && ga__expect_list(r, include)) {
-    for (int i = 0; i < include->n && !r->failed; i++) include_one(r, d, file, include->child[i], depth + 1);
+  } else if (include && include->kind != GA__TREE_LIST) {
+    include_entry(r, d, file, include, depth + 1);
+  } else if (include) {
+    for (int i = 0; i < include->n && !r->failed; i++)
+      include_entry(r, d, file, include->child[i], depth + 1);
   }
   ga__messages_begin(r->messages, NULL, NULL);
   for (int i = 0; i < tree->n && !r->failed; i++) {
@@ -511,6 +551,11 @@ static ga__tree *take_section(ga__document *d, const char *key)
   return d->section[i].tree;
 }
 
+ga__tree *ga__document_parameters(ga__document *d)
+{
+  return take_section(d, "parameters");
+}
+
 /* Marks the present entries as given by files; later ones come from repeats. */
 static void mark_given(ga__document *d, const ga__tree *root)
 {
@@ -526,7 +571,7 @@ static int make_root(ga__reading *r, ga__document *d, const ga__tree *without)
   d->root.child = ga__pool_take(&d->pool, (size_t)d->names.n * sizeof *d->root.child);
   if (!d->root.child) return no_memory(r);
   for (int i = 0; i < d->names.n; i++) {
-    if (d->section[i].tree != without) d->root.child[d->root.n++] = d->section[i].tree;
+    if (d->section[i].tree != without) d->root.child[d->root.n++] = d->section[i].chosen;
   }
   return 1;
 }
@@ -544,14 +589,17 @@ ga__document *ga__document_read(ga__reading *r, const char *path, const char *na
   ga__tree *root = read_main(r, d, path, name, text, length);
   ga__tree *parameters = NULL;
   if (root) merge_file(r, d, 0, root, 0);
+  if (root && !r->failed) ga__conditional_includes(r, d);
   if (root && !r->failed) {
     if (r->opts->n_prescribe > 0) ga__prescribe_drives(r, d);
     mark_given(d, root);
     parameters = take_section(d, "parameters");
     d->parameters = ga__parameters_read(r, parameters);
+    if (d->parameters) ga__conditions_use(r, d);
   }
   for (int i = 0; root && i < d->n_repeats && !r->failed; i++) ga__repeat_expand(r, d, d->repeat[i]);
   if (root && !r->failed && r->opts->n_prescribe > 0) ga__prescribe_rest(r, d);
+  if (root && !r->failed) ga__conditions_apply(r, d);
   if (root && !r->failed) make_root(r, d, parameters);
   if (!root || r->failed) {
     ga__document_destroy(r->ctx, &d);
@@ -573,6 +621,7 @@ void ga__document_destroy(ga_context *ctx, ga__document **d)
   ga__names_destroy(&old->names);
   ga__free(ctx, old->section);
   ga__free(ctx, old->repeat);
+  ga__free(ctx, old->conditional);
   ga__free(ctx, old->file);
   ga__free(ctx, old->text);
   ga__pool_destroy(&old->pool);
@@ -585,9 +634,9 @@ ga__tree *ga__document_root(ga__document *d)
   return &d->root;
 }
 
-int ga__document_n_files(const ga__document *d)
+int ga__document_has_includes(const ga__document *d)
 {
-  return d->n_files;
+  return d->n_files > 1 || d->n_conditional > 0;
 }
 
 const char *ga__document_text(const ga__document *d)

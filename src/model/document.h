@@ -20,7 +20,7 @@ void ga__document_destroy(ga_context *ctx, ga__document **d);
 /* Reports a version of the format that is not known. */
 void ga__check_version(ga__reading *r, const ga__tree *tree);
 ga__tree *ga__document_root(ga__document *d); /* a map */
-int ga__document_n_files(const ga__document *d);
+int ga__document_has_includes(const ga__document *d); /* read ones, or ones that conditions leave out */
 const char *ga__document_text(const ga__document *d); /* of all files, each with a line that names it */
 
 /* ---- Internals ---- */
@@ -28,7 +28,8 @@ const char *ga__document_text(const ga__document *d); /* of all files, each with
 /* An entry of the root. Maps grow by includes and repeats. */
 typedef struct ga__section {
   ga__tree *tree;
-  ga__names names; /* of its children, where it is a map */
+  ga__tree *chosen; /* without the parts that are off, once conditions are known */
+  ga__names names;  /* of its children, where it is a map */
   ga__tree **child;
   int capacity;
   int n_given; /* children from files; those after them come from repeats */
@@ -43,6 +44,12 @@ typedef struct ga__file {
   int reading;      /* 1: its includes are being read */
 } ga__file;
 
+/* An included file with a condition. */
+typedef struct ga__conditional {
+  const ga__tree *file, *condition;
+  int outer, depth; /* index of the file that includes it, and how deep it would be */
+} ga__conditional;
+
 struct ga__document {
   ga_context *ctx;
   ga__messages *messages;
@@ -54,6 +61,8 @@ struct ga__document {
   int section_capacity;
   ga__tree **repeat; /* entries `repeat` of all files */
   int n_repeats, repeat_capacity;
+  ga__conditional *conditional;
+  int n_conditional, conditional_capacity;
   ga__file *file;
   int n_files, file_capacity;
   const char *folder, *real_folder; /* of the model; folder is "" or ends in a slash. NULL: it is a text */
@@ -75,6 +84,25 @@ typedef enum ga__added {
 
 /* Adds a child to the section with the key of head, which is created if needed. */
 ga__added ga__document_add(ga__reading *r, ga__document *d, const ga__tree *head, ga__tree *child);
+/* The section `parameters` as read so far; NULL: none. */
+ga__tree *ga__document_parameters(ga__document *d);
+/* Reads and merges an included file: its path as in the file with index `outer`. */
+void ga__document_include(ga__reading *r, ga__document *d, int outer, const ga__tree *path, int depth);
+
+/* ---- Conditions (condition.c) ---- */
+
+/* A condition: 0 or 1, a word as true, or a comparison. Returns 0: an error was reported, and it does not
+ * hold. */
+int ga__condition_read(ga__reading *r, const ga__tree *tree, int *holds);
+/* That of the key `if` of a map; it holds where there is none. */
+int ga__condition_of(ga__reading *r, ga__tree *map, int *holds);
+/* Merges the files with conditions that hold. */
+void ga__conditional_includes(ga__reading *r, ga__document *d);
+/* Marks the parameters of these conditions as used. */
+void ga__conditions_use(ga__reading *r, const ga__document *d);
+/* Sets `chosen` of all sections, and what is off for messages. */
+void ga__conditions_apply(ga__reading *r, ga__document *d);
+
 /* Expands one entry `repeat`, a map or a list of maps (repeat.c). */
 void ga__repeat_expand(ga__reading *r, ga__document *d, ga__tree *entry);
 

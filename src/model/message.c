@@ -23,6 +23,13 @@ typedef struct entry {
   char *text;
 } entry;
 
+/* A name, or a file, that a condition leaves out. */
+typedef struct absent {
+  const char *name, *condition; /* condition NULL: a part */
+  ga__place at;
+  struct absent *next;
+} absent;
+
 struct ga__messages {
   ga_context *ctx;
   ga_status status;
@@ -31,6 +38,8 @@ struct ga__messages {
   int said[N_LEVELS], kept[N_LEVELS], lost[N_LEVELS]; /* lost: those beyond MOST */
   long searched;                                      /* names compared */
   ga__concern concern;
+  absent *absent;
+  int files_told; /* 1: files that are left out were reported */
   int n;
   entry entry[N_LEVELS * (MOST + 1)];
 };
@@ -49,6 +58,10 @@ void ga__messages_destroy(ga__messages **m)
   for (int i = 0; i < (*m)->n; i++) ga__free(ctx, (*m)->entry[i].text);
   for (int i = 0; i < (*m)->n_files; i++) ga__free(ctx, (*m)->file[i]);
   ga__free(ctx, (*m)->file);
+  for (absent *a = (*m)->absent, *next; a; a = next) {
+    next = a->next;
+    ga__free(ctx, a);
+  }
   ga__free(ctx, *m);
   *m = NULL;
 }
@@ -213,7 +226,69 @@ static void keep(ga__messages *m, ga_message_level level, ga__place at, const ga
   m->n++;
 }
 
-static void report(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error)
+/* ---- What conditions leave out ---- */
+
+static void add_absent(ga__messages *m, absent what)
+{
+  absent *a = ga__alloc(m->ctx, 1, sizeof *a);
+  if (!a) {
+    m->status = GA_ERR_MEMORY;
+    return;
+  }
+  what.next = m->absent;
+  *a = what;
+  m->absent = a;
+}
+
+void ga__messages_switch_off(ga__messages *m, const char *name, ga__place at)
+{
+  add_absent(m, (absent){.name = name, .at = at});
+}
+
+void ga__messages_leave_out_file(ga__messages *m, const char *file, const char *condition, ga__place at)
+{
+  add_absent(m, (absent){.name = file, .condition = condition, .at = at});
+}
+
+/* 1: the name, up to a point, is `written`, in which {...} stands for a number. */
+static int is_name_of(const char *written, const char *name)
+{
+  while (*written && *written != '.') {
+    if (*written == '{') {
+      const char *end = strchr(written, '}');
+      if (!end) return 0;
+      while (*name == '-' || (*name >= '0' && *name <= '9')) name++;
+      written = end + 1;
+    } else if (*written++ != *name++) {
+      return 0;
+    }
+  }
+  return !*name || *name == '.';
+}
+
+static int is_about_unknown_name(ga_reason reason)
+{
+  static const ga_reason about[] = {GA_REASON_UNKNOWN_PART, GA_REASON_UNKNOWN_SIGNAL, GA_REASON_UNKNOWN_NAME,
+                                    GA_REASON_UNKNOWN_FUNCTION, GA_REASON_UNKNOWN_REFERENCE};
+  size_t i = 0, n = sizeof about / sizeof *about;
+  while (i < n && about[i] != reason) i++;
+  return i < n;
+}
+
+/* An error about a part that is off gets that as its reason. */
+static void explain_absence(ga__messages *m, ga_error *error)
+{
+  char place[GA__PLACE_TEXT];
+  if (!is_about_unknown_name(error->reason)) return;
+  for (const absent *a = m->absent; a; a = a->next) {
+    if (a->condition || !is_name_of(a->name, error->name)) continue;
+    error->reason = GA_REASON_SWITCHED_OFF;
+    ga__cut_text(error->detail, sizeof error->detail, ga__place_text(place, m, a->at));
+    return;
+  }
+}
+
+static void add_message(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error)
 {
   char *text = make_text(m, error, 0);
   m->said[level]++;
@@ -224,6 +299,28 @@ static void report(ga__messages *m, ga_message_level level, ga__place at, const 
     keep(m, level, at, error, text);
     m->kept[level]++;
   }
+}
+
+/* Files that are left out may have what is unknown. */
+static void tell_files_left_out(ga__messages *m)
+{
+  if (m->files_told) return;
+  m->files_told = 1;
+  for (const absent *a = m->absent; a; a = a->next) {
+    ga_error note;
+    if (!a->condition) continue;
+    ga__error_set(&note, GA_ERR_ARGUMENT, GA_REASON_FILE_LEFT_OUT,
+                  &(ga__facts){.name = a->name, .detail = a->condition});
+    add_message(m, GA_MESSAGE_WARNING, a->at, &note);
+  }
+}
+
+static void report(ga__messages *m, ga_message_level level, ga__place at, const ga_error *original)
+{
+  ga_error error = *original;
+  explain_absence(m, &error);
+  add_message(m, level, at, &error);
+  if (is_about_unknown_name(error.reason)) tell_files_left_out(m);
 }
 
 /* Adds the part that is being read, its key with the field of the error, and what a function is used for. */

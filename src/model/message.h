@@ -50,6 +50,12 @@ void ga__report_found(ga__messages *m, ga__place at, const ga_error *error);
 /* Reports an error of another layer that names its part and field. */
 void ga__report_refused(ga__messages *m, ga_message_level level, ga__place at, const ga_error *error);
 
+/* What is not in the model by a condition at that place: an error about a part of that name, which may contain
+ * {...} of repeats, says so; and after an error about an unknown name a note tells which files are left out.
+ * Texts are borrowed. */
+void ga__messages_switch_off(ga__messages *m, const char *name, ga__place at);
+void ga__messages_leave_out_file(ga__messages *m, const char *file, const char *condition, ga__place at);
+
 /* 1: n more names may be compared to find a similar one. Thousands of wrong names would take minutes, so this
  * ends once there are as many messages as are shown, or after a limit of comparisons. */
 int ga__messages_may_search(ga__messages *m, int n);

@@ -122,7 +122,7 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   if (model->document && !r.failed) read_document(model, &r, path);
   for (int i = 0; r.prescribed && i < used.n_prescribe && i < GA_MOST_PRESCRIBED; i++)
     model->prescribed_by[i] = r.prescribed[i].drive;
-  if (model->machine && (used.n_set > 0 || used.n_prescribe > 0 || ga__document_n_files(model->document) > 1))
+  if (model->machine && (used.n_set > 0 || used.n_prescribe > 0 || ga__document_has_includes(model->document)))
     r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
   if (r.data) snprintf(model->data, sizeof model->data, "%016" PRIx64, r.data);

@@ -162,7 +162,32 @@ static const char on_repeats[] =
     "folder of the file that contains the `include`. Included files may be complete models. If both files "
     "give `title`, `gravity`, `form` or\n"
     "a key of `simulation`, the including file's value is used; any other name may be given in one file "
-    "only.\n";
+    "only.\n"
+    "\n"
+    "## Conditions\n"
+    "\n"
+    "```yaml\n"
+    "parameters:\n"
+    "  semi_active: 0\n"
+    "include:\n"
+    "  - axle.yaml\n"
+    "  - {file: passive.yaml, if: semi_active == 0}\n"
+    "  - {file: valves.yaml, if: semi_active == 1}\n"
+    "bodies:\n"
+    "  trailer: {type: rigid, mass: 500 kg, inertia: [100, 400, 400], if: load > 200[kg]}\n"
+    "```\n"
+    "\n"
+    "Every part and function, every `repeat` and every included file may have the key `if`: a number, 0 or 1, "
+    "or an expression of parameters,\n"
+    "in a repeat also of its index. Where it is 0, the part, the parts of the repeat or everything in the "
+    "file are no part of the model; parameters\n"
+    "choose then by `--set semi_active=1`. In files, conditions see the parameters of all files without a "
+    "condition, and of those with one that come\n"
+    "before. A file that is left out is not read: its parameters do not exist, and its names are free, so that "
+    "two files may give the same names for the\n"
+    "same things. A part that is off may not be used elsewhere; the message says where its condition is. "
+    "`galpha write` writes the files that were\n"
+    "included, and parts with their conditions.\n";
 
 /* ---- Tables ---- */
 

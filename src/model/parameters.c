@@ -199,11 +199,12 @@ static void list_parameters(char *text, size_t size, const struct ga__parameters
   }
 }
 
-/* One "name=value"; 0: out of memory. */
-static int read_override(ga__reading *r, struct ga__parameters *all, const char *set)
+/* One "name=value"; 0: out of memory. preview 1: names may still come, and the section stays as it is. */
+static int read_override(ga__reading *r, struct ga__parameters *all, const char *set, int preview)
 {
   const char *equals = set ? strchr(set, '=') : NULL;
   char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE], found[GA_TEXT_PIECE + 2], known[GA_ERROR_TEXT / 2];
+  if (!equals && preview) return 1;
   if (!equals) {
     ga__name_quote(piece, set ? set : "", set ? (int)strlen(set) : 0);
     snprintf(found, sizeof found, "'%s'", piece);
@@ -215,7 +216,7 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
   while (bytes > 0 && set[0] == ' ') set++, bytes--;
   while (bytes > 0 && set[bytes - 1] == ' ') bytes--;
   const int i = ga__names_find(&all->names, set, bytes);
-  if (i < 0 && r->incomplete) return 1;
+  if (i < 0 && (r->incomplete || preview)) return 1;
   if (i < 0) {
     ga__name_quote(piece, set, (int)bytes);
     ga__names_nearest(nearest, r->messages, &all->names, set, bytes);
@@ -228,7 +229,8 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
   if (!override) return 0;
   override->key = all->names.name[i];
   override->key_style = all->at[i].tree->key_style;
-  all->at[i].override = *all->at[i].place = override;
+  all->at[i].override = override;
+  if (!preview) *all->at[i].place = override;
   return 1;
 }
 
@@ -254,7 +256,8 @@ static int read_names(ga__reading *r, struct ga__parameters *all, ga__tree *sect
   return 1;
 }
 
-struct ga__parameters *ga__parameters_read(ga__reading *r, ga__tree *section)
+/* Names and overrides; no value is computed yet. */
+static struct ga__parameters *open(ga__reading *r, ga__tree *section, int preview)
 {
   struct ga__parameters *all = ga__alloc(r->ctx, 1, sizeof *all);
   if (!all) {
@@ -263,14 +266,25 @@ struct ga__parameters *ga__parameters_read(ga__reading *r, ga__tree *section)
   }
   all->names.ctx = all->pool.ctx = r->ctx;
   int ok = read_names(r, all, section);
-  for (int i = 0; ok && i < r->opts->n_set; i++) ok = read_override(r, all, r->opts->set[i]);
+  for (int i = 0; ok && i < r->opts->n_set; i++) ok = read_override(r, all, r->opts->set[i], preview);
   if (!ok) {
     r->failed = 1;
     ga__parameters_destroy(r->ctx, &all);
     return NULL;
   }
   r->parameters = all;
-  for (int i = 0; i < all->names.n; i++) {
+  return all;
+}
+
+struct ga__parameters *ga__parameters_preview(ga__reading *r, ga__tree *section)
+{
+  return open(r, section, 1);
+}
+
+struct ga__parameters *ga__parameters_read(ga__reading *r, ga__tree *section)
+{
+  struct ga__parameters *all = open(r, section, 0);
+  for (int i = 0; all && i < all->names.n; i++) {
     if (all->at[i].state == NEW) evaluate(r, i);
   }
   return all;

@@ -6,6 +6,9 @@
 
 /* Reads the section `parameters` (NULL: there is none) and opts.set. NULL: out of memory. */
 struct ga__parameters *ga__parameters_read(ga__reading *r, ga__tree *section);
+/* The parameters of the files read so far, whose values are computed where they are needed; others may be
+ * missing. They become those of r. */
+struct ga__parameters *ga__parameters_preview(ga__reading *r, ga__tree *section);
 void ga__parameters_destroy(ga_context *ctx, struct ga__parameters **p);
 
 typedef enum ga__lookup { GA__UNKNOWN_NAME, GA__KNOWN_NAME, GA__WRONG_NAME } ga__lookup;

@@ -48,6 +48,7 @@ typedef union any_def {
   ga_tyre_def tyre;
   ga_collider_def collider;
   ga_collision_def collision;
+  ga_shape_def shape;
   ga_stop_def stop;
   ga_rigid_stop_def rigid_stop;
   ga_sensor_def sensor;
@@ -319,7 +320,8 @@ static const ga__extra *extra_of(ga__part_kind kind, int *n)
   *n = 0;
   return kind == GA__PART_MODAL      ? ga__modal_extra(n)
          : kind == GA__PART_TYRE     ? ga__tyre_extra(n)
-         : kind == GA__PART_COLLIDER ? ga__surface_extra(n)
+         : kind == GA__PART_COLLIDER ? ga__surface_extra(0, n)
+         : kind == GA__PART_SHAPE    ? ga__surface_extra(1, n)
                                      : NULL;
 }
 
@@ -332,6 +334,27 @@ static void finish_keys(ga__reader *reader, const ga__named *named, const ga__ow
   const ga__extra *extra = extra_of((ga__part_kind)named->kind, &n_extra);
   for (int i = 0; i < n_extra; i++) ga__map_get(named->tree, more[n++] = extra[i].name);
   ga__finish_keys(reader, named->tree, kind->n_fields - 1, kind->fields + 1, owner, n, more);
+}
+
+static int read_surface(ga__reader *reader, const ga__named *named, any_def *def)
+{
+  ga__surface s;
+  ga_collider_def *c = &def->collider;
+  ga_shape_def *d = &def->shape;
+  const int drawn = named->kind == GA__PART_SHAPE,
+            takes = drawn ? d->kind == GA_SOLID_MESH && !d->points && !d->triangles
+                          : c->kind == GA_COLLIDER_MESH && !c->points && !c->triangles;
+  if (!ga__read_surface_file(reader, named->tree, takes, drawn, &s)) return 0;
+  if (!s.point) return 1;
+  const int n = (int)s.n_points, m = (int)s.n_triangles;
+  if (drawn) {
+    d->points = s.point, d->n_points = n, d->point_size = 3;
+    d->triangles = s.triangle, d->n_triangles = m, d->triangle_size = 3;
+  } else {
+    c->points = s.point, c->n_points = n, c->point_size = 3;
+    c->triangles = s.triangle, c->n_triangles = m, c->triangle_size = 3;
+  }
+  return 1;
 }
 
 void ga__read_part(ga__reader *reader, ga__named *named)
@@ -347,7 +370,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   int good = which != GA__PART_TYRE || ga__read_tyre_file(reader, named->tree, &def.tyre);
   good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   finish_keys(reader, named, &owner);
-  if (which == GA__PART_COLLIDER) good &= ga__read_surface_file(reader, named->tree, &def.collider);
+  if (which == GA__PART_COLLIDER || which == GA__PART_SHAPE) good &= read_surface(reader, named, &def);
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);
   if (which == GA__PART_MODAL) good &= (def.modal.body = ga__read_modal(reader, named)) != NULL;
   if (good && which == GA__PART_JOINT) ga__prescribe_joint(reader, named->name, &def.joint);

@@ -114,10 +114,10 @@ static ga__tree *read_function(ga__reading *r, ga__document *d, int i)
   return tree;
 }
 
-/* What a drive has besides a function of its position. */
+/* What a drive has besides a function of its position, and a condition: what is prescribed always acts. */
 static void drop_other_laws(ga__tree *drive)
 {
-  static const char *const law[] = {"speed", "acceleration", "follow", "follow_speed", "lag"};
+  static const char *const law[] = {"speed", "acceleration", "follow", "follow_speed", "lag", "if"};
   int n = 0;
   for (int i = 0; i < drive->n; i++) {
     int other = 0;

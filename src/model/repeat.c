@@ -164,6 +164,7 @@ static ga__tree *instantiate(expansion *x, ga__tree *from, const ga__scope *scop
 
 typedef struct repeat {
   long count, from;
+  int on; /* 0: its condition does not hold */
   const char *index;
   ga__tree *parts;
 } repeat;
@@ -176,6 +177,19 @@ static int read_int(expansion *x, const ga__tree *tree, const char *key, const g
   seen.scope = scope;
   const size_t before = ga__messages_enter(x->r->messages, key);
   const int good = ga__value_int(x->r, &seen, low, high, out);
+  ga__messages_leave(x->r->messages, before);
+  return good;
+}
+
+/* The condition of a repeat; tree NULL: it holds. */
+static int read_condition(expansion *x, const ga__tree *tree, const ga__scope *scope, int *holds)
+{
+  *holds = 1;
+  if (!tree) return 1;
+  ga__tree seen = *tree;
+  seen.scope = scope;
+  const size_t before = ga__messages_enter(x->r->messages, "if");
+  const int good = ga__condition_read(x->r, &seen, holds);
   ga__messages_leave(x->r->messages, before);
   return good;
 }
@@ -208,18 +222,19 @@ static int check_index(expansion *x, const ga__tree *tree, const ga__scope *scop
 
 static int read_repeat(expansion *x, ga__tree *spec, const ga__scope *scope, repeat *out)
 {
-  static const char *const keys[] = {"count", "index", "from", "parts"};
+  static const char *const keys[] = {"count", "index", "from", "if", "parts"};
   if (!ga__expect_map(x->r, spec)) return 0;
   ga__tree *count = ga__map_get(spec, "count"), *index = ga__map_get(spec, "index"),
-           *from = ga__map_get(spec, "from");
+           *from = ga__map_get(spec, "from"), *condition = ga__map_get(spec, "if");
   int ok = 1;
   *out = (repeat){.index = "i", .parts = ga__map_get(spec, "parts")};
-  ga__unknown_keys(x->r, spec, 4, keys);
+  ga__unknown_keys(x->r, spec, sizeof keys / sizeof *keys, keys);
   if (!count || !out->parts) {
     ga__report_error(x->r->messages, spec->at, GA_REASON_KEY_MISSING,
                      &(ga__facts){.field = count ? "parts" : "count"});
     return 0;
   }
+  ok &= read_condition(x, condition, scope, &out->on);
   ok &= read_int(x, count, "count", scope, 0, x->r->opts->max_parts, &out->count);
   if (from) ok &= read_int(x, from, "from", scope, -largest_index, largest_index, &out->from);
   size_t before = ga__messages_enter(x->r->messages, "index");
@@ -260,6 +275,15 @@ static int expand_section(expansion *x, ga__tree *section, const ga__scope *scop
   return !x->stopped;
 }
 
+/* Parts of a repeat that is off, by their names as written. */
+static void note_parts_off(expansion *x, ga__tree *spec, const ga__tree *parts)
+{
+  const ga__place at = ga__map_get(spec, "if")->at;
+  for (int k = 0; k < parts->n; k++)
+    for (int i = 0; parts->child[k]->kind == GA__TREE_MAP && i < parts->child[k]->n; i++)
+      ga__messages_switch_off(x->r->messages, parts->child[k]->child[i]->key, at);
+}
+
 static void expand(expansion *x, ga__tree *spec, const ga__scope *outer, int depth)
 {
   repeat rep;
@@ -271,6 +295,10 @@ static void expand(expansion *x, ga__tree *spec, const ga__scope *outer, int dep
     return;
   }
   if (!read_repeat(x, spec, outer, &rep)) return;
+  if (!rep.on) {
+    note_parts_off(x, spec, rep.parts);
+    return;
+  }
   for (long i = 0; i < rep.count && going && !x->stopped; i++) {
     ga__scope *scope = ga__pool_take(&x->d->pool, sizeof *scope);
     if (!scope) {

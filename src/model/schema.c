@@ -185,6 +185,8 @@ static void write_properties(ga__writer *w, const ga__group *g)
     between = ",\n";
   }
   write_more(w, g, &between);
+  if (g->section[0] && strcmp(g->section, "simulation") != 0)
+    ga__write(w, "%s        \"if\": {\"$ref\": \"#/definitions/condition\"}", between);
 }
 
 /* One kind of map. */
@@ -312,6 +314,7 @@ static const char shapes_text[] =
                  "    \"one_repeat\": {\"type\": \"object\", \"additionalProperties\": false, \"required\": "
                  "[\"count\", "
                  "\"parts\"], \"properties\": {\n"
+                 "        \"if\": {\"$ref\": \"#/definitions/condition\"},\n"
                  "        \"count\": {\"$ref\": \"#/definitions/integer\"}, \"index\": {\"type\": "
                  "\"string\"}, \"from\": "
                  "{\"$ref\": \"#/definitions/integer\"},\n"
@@ -319,6 +322,17 @@ static const char shapes_text[] =
                  "    \"repeat\": {\"anyOf\": [{\"$ref\": \"#/definitions/one_repeat\"}, {\"type\": "
                  "\"array\", \"items\": "
                  "{\"$ref\": \"#/definitions/one_repeat\"}}]},\n";
+
+static const char conditions_text[] =
+    "    \"condition\": {\"type\": [\"number\", \"string\", \"boolean\"], "
+    "\"description\": \"0 or 1, or an expression of parameters: without it, or where it is "
+    "1, this is part of the model\"},\n"
+    "    \"one_include\": {\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"object\", "
+    "\"additionalProperties\": false, \"required\": [\"file\"], \"properties\": {\n"
+    "        \"file\": {\"type\": \"string\"}, \"if\": {\"$ref\": "
+    "\"#/definitions/condition\"}}}]},\n"
+    "    \"include\": {\"anyOf\": [{\"$ref\": \"#/definitions/one_include\"}, {\"type\": "
+    "\"array\", \"items\": {\"$ref\": \"#/definitions/one_include\"}}]},\n";
 
 size_t ga_model_schema(char *text, size_t size)
 {
@@ -331,13 +345,13 @@ size_t ga_model_schema(char *text, size_t size)
                 "  \"additionalProperties\": false,\n  \"properties\": {\n"
                 "      \"parameters\": {\"type\": [\"object\", \"null\"], \"additionalProperties\": "
                 "{\"$ref\": \"#/definitions/number\"}},\n"
-                "      \"include\": {\"$ref\": \"#/definitions/texts\"},\n"
+                "      \"include\": {\"$ref\": \"#/definitions/include\"},\n"
                 "      \"simulation\": {\"$ref\": \"#/definitions/simulation_kinds\"},\n");
   write_sections(&w);
   ga__write(&w, ",\n");
   for (int i = 0; ga__group_at(i, &g); i++)
     if (!g.section[0]) write_properties(&w, &g);
-  ga__write(&w, "\n  },\n  \"definitions\": {\n%s", shapes_text);
+  ga__write(&w, "\n  },\n  \"definitions\": {\n%s%s", shapes_text, conditions_text);
   ga__write(&w, "    \"parts\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {\n");
   write_sections(&w);
   ga__write(&w, "}},\n");

@@ -103,6 +103,10 @@ static int has_offset(const ga_method_info *m)
 {
   return !m->keeps_rates;
 }
+static int has_order(const ga_method_info *m)
+{
+  return m->has_order;
+}
 static int has_eta(const ga_method_info *m)
 {
   return m->has_eta;
@@ -181,6 +185,11 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
      .choices_about = method_about, OF(.help = "integration method, one of" GA_METHOD_LIST(WORD)),
      .about = "integration method"},
+    {ONE(ga_run_settings, order), .rule = GA__RULE_INTEGER, .low = 0, .high = 10,
+     OF(.depends = "method", .method = has_order,
+        .help = "order of collocation: 3 to 8 or 10; 0: chosen by the tolerance"),
+     .about = "order of `collocation`: 4, 6, 8 or 10 (Lobatto IIIA), 3, 5 or 7 (Radau IIA); 0: chosen by "
+              "the tolerance, 4 with a given step"},
     {ONE(ga_run_settings, scheme), .rule = GA__RULE_CHOICE, NAMES_OF(scheme_names),
      .choices_about = scheme_about, .about = "how the parameters of the method are given",
      OF(.help = "how the parameters of the method are given: rho, hht or newmark")},
@@ -309,6 +318,7 @@ ga_run_settings ga_run_defaults(void)
                            .poses = 1,
                            .adjust = stepper.adjust,
                            .move_offset = stepper.move_offset,
+                           .order = stepper.order,
                            .mass_alpha = stepper.mass_alpha,
                            .full_solve = stepper.full_solve,
                            .newton_tolerance = stepper.newton.tol,
@@ -347,6 +357,7 @@ ga_status ga_run_stepper_opts(ga_context *ctx, const ga_run_settings *settings, 
   out->commutator = s->commutator;
   out->adjust = s->adjust;
   out->move_offset = s->move_offset;
+  out->order = s->order;
   out->mass_alpha = s->mass_alpha;
   out->full_solve = s->full_solve;
   out->newton = (ga_newton_opts){.tol = s->newton_tolerance,

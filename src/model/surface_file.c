@@ -10,38 +10,36 @@
 #include "model/surface_file.h"
 #include "model/document.h"
 #include "model/format.h"
-#include "model/mesh.h"
+#include "model/gltf_file.h"
 
 #include "expr/text.h"
 #include "mbs/name.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static const ga__extra EXTRA[] = {
     {"file", "text",
      "type mesh: a file .stl or .obj with its triangles, instead of points and triangles; `scale` says what "
      "unit it is in ([contact.md](contact.md#meshes))"},
+    {"file", "text",
+     "type mesh: a file .stl, .obj, .glb or .gltf with its triangles, instead of points and triangles; "
+     "`scale` says what unit it is in ([view.md](view.md#shapes))"},
 };
 
-const struct ga__extra *ga__surface_extra(int *n)
+const struct ga__extra *ga__surface_extra(int drawn, int *n)
 {
-  *n = (int)(sizeof EXTRA / sizeof *EXTRA);
-  return EXTRA;
+  *n = 1;
+  return EXTRA + (drawn != 0);
 }
 
-typedef struct scan {
-  ga__reader *reader;
-  int file, line;
-  const char *text;
-  size_t length;
-  double *point, *triangle; /* [3 n_points], [3 n_triangles] */
-  size_t n_points, n_triangles, most_points, most_triangles;
-  size_t *bucket, n_buckets; /* STL: 1 + number of a point, by its coordinates */
-} scan;
+typedef ga__surface scan;
+#define report ga__surface_report
+#define reserve ga__surface_reserve
 
-static int report(const scan *c, const char *expected, const char *found)
+int ga__surface_report(const ga__surface *c, const char *expected, const char *found)
 {
   char piece[GA_TEXT_PIECE];
   const size_t n = strcspn(found, "\r\n");
@@ -53,7 +51,7 @@ static int report(const scan *c, const char *expected, const char *found)
 
 /* ---- Points and triangles ---- */
 
-static int reserve(scan *c, size_t points, size_t triangles)
+int ga__surface_reserve(ga__surface *c, size_t points, size_t triangles)
 {
   c->most_points = points, c->most_triangles = triangles;
   c->point = ga__room(c->reader, 3 * points + 1, sizeof *c->point);
@@ -122,7 +120,12 @@ static int read_binary(scan *c)
         const uint32_t bits =
             word_at(c->text + HEADER + RECORD * c->n_triangles + 12 + 12 * (size_t)k + 4 * (size_t)i);
         memcpy(&value, &bits, sizeof value);
-        if (!isfinite(value)) return report(c, "finite coordinates of every triangle", "");
+        if (!isfinite(value)) {
+          char place[64];
+          snprintf(place, sizeof place, "a number that is not at byte %zu",
+                   (size_t)HEADER + (size_t)RECORD * c->n_triangles + 12 + 12 * (size_t)k + 4 * (size_t)i);
+          return report(c, "finite coordinates of every triangle", place);
+        }
         x[i] = value;
       }
       c->triangle[3 * c->n_triangles + (size_t)k] = (double)number_point(c, x);
@@ -262,11 +265,23 @@ static int ends_with(const char *name, const char *end)
   return 1;
 }
 
-static int read_any(scan *c, const char *name)
+static int read_any(scan *c, int drawn)
 {
-  const int stl = ends_with(name, ".stl");
-  if (!stl && !ends_with(name, ".obj")) return report(c, "a file whose name ends with .stl or .obj", name);
+  const char *name = c->source.name;
+  const int stl = ends_with(name, ".stl"), obj = ends_with(name, ".obj");
+  if (drawn && (ends_with(name, ".glb") || ends_with(name, ".gltf"))) return ga__read_gltf(c);
+  if (!stl && !obj)
+    return report(c,
+                  drawn ? "a file whose name ends with .stl, .obj, .glb or .gltf"
+                        : "a file whose name ends with .stl or .obj",
+                  name);
   if (stl && is_binary(c)) return read_binary(c);
+  if (stl && c->length >= HEADER && strncmp(c->text, "solid", 5) != 0) {
+    char found[96];
+    snprintf(found, sizeof found, "%zu bytes for %lu triangles", c->length,
+             (unsigned long)word_at(c->text + 80));
+    return report(c, "84 bytes and 50 for each triangle of a binary STL file", found);
+  }
   if (memchr(c->text, '\0', c->length))
     return report(c, stl ? "as many triangles as the file says, or a text" : "a text", "");
   return stl ? read_stl_text(c) : read_obj(c);
@@ -274,33 +289,32 @@ static int read_any(scan *c, const char *name)
 
 enum { MOST = 1000000 }; /* triangles; numbers of sides have to fit into an int */
 
-int ga__read_surface_file(ga__reader *reader, ga__tree *collider, ga_collider_def *def)
+int ga__read_surface_file(ga__reader *reader, ga__tree *part, int takes_file, int drawn, ga__surface *out)
 {
-  const ga__tree *tree = ga__map_get(collider, "file");
-  ga__mesh_source source;
+  const ga__tree *tree = ga__map_get(part, "file");
   scan c = {.reader = reader, .line = 1};
   char *text = NULL;
   int good = 0;
+  *out = c;
   if (!tree) return 1;
   const size_t before = ga__messages_enter(reader->r->messages, "file");
-  if (def->points || def->triangles || def->kind != GA_COLLIDER_MESH)
+  if (!takes_file)
     ga__report_error(reader->r->messages, tree->at, GA_REASON_SURFACE_FILE,
                      &(ga__facts){.expected = "type mesh, and no points and triangles beside a file"});
-  else if (ga__find_source(reader, tree, "meshes", &source))
-    ga__file_load(reader->r, source.path, source.name, source.from, &text, &c.length);
+  else if (ga__find_source(reader, tree, "meshes", &c.source))
+    ga__file_load(reader->r, c.source.path, c.source.name, c.source.from, &text, &c.length);
   if (text) {
     c.text = text;
-    c.file = ga__messages_add_file(reader->r->messages, source.name);
+    c.file = ga__messages_add_file(reader->r->messages, c.source.name);
     if (c.file < 0)
       reader->r->failed = 1;
     else
-      good = read_any(&c, source.name);
+      good = read_any(&c, drawn);
     if (good && c.n_triangles > MOST) good = report(&c, "a million triangles or fewer", "");
+    if (good && drawn && c.n_triangles == 0) good = report(&c, "triangles", "");
   }
-  if (good) {
-    def->points = c.point, def->n_points = (int)c.n_points, def->point_size = 3;
-    def->triangles = c.triangle, def->n_triangles = (int)c.n_triangles, def->triangle_size = 3;
-  }
+  if (good) *out = c;
+  out->text = NULL;
   ga__free(reader->r->ctx, text);
   ga__messages_leave(reader->r->messages, before);
   return good;

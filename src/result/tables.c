@@ -148,3 +148,89 @@ ga_status ga_tables_write(ga_context *ctx, const char *path, const ga_tables *ta
   ga__free(ctx, bytes);
   return status;
 }
+
+/* ---- Reading ---- */
+
+static ga_status read_set(ga_context *ctx, hid_t set, int *rows, int *cols, double **out)
+{
+  hsize_t size[2] = {0, 1};
+  hid_t space = H5Dget_space(set);
+  const int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+  ga_status status = GA_ERR_FILE;
+  if ((rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, size, NULL) >= 0 && size[0] <= INT_MAX &&
+      size[1] <= INT_MAX) {
+    *rows = (int)size[0], *cols = (int)size[1];
+    *out = ga__alloc(ctx, (size_t)size[0] * (size_t)size[1] + 1, sizeof **out);
+    status = *out ? GA_OK : ga__no_memory(ctx, "numbers of a file");
+    if (!status && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
+      status = GA_ERR_FILE;
+  }
+  if (space >= 0) H5Sclose(space);
+  return status;
+}
+
+ga_status ga_tables_numbers(ga_context *ctx, const char *path, const char *name, int *rows, int *cols,
+                            double **out)
+{
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!path || !name || !rows || !cols || !out)
+    return ga__refuse_null(ctx, __func__,
+                           !path   ? "path"
+                           : !name ? "name"
+                           : !rows ? "rows"
+                           : !cols ? "cols"
+                                   : "out");
+  *out = NULL;
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
+        set = file >= 0 ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
+  ga_status status = set >= 0 ? read_set(ctx, set, rows, cols, out) : GA_ERR_FILE;
+  if (set >= 0) H5Dclose(set);
+  if (file >= 0) H5Fclose(file);
+  ga__hdf5_unmute(&quiet);
+  if (status) ga__free(ctx, *out), *out = NULL;
+  return status == GA_ERR_FILE ? ga__no_file(ctx, path, "read", 0) : status;
+}
+
+/* A text of a dataset or an attribute, of the length that its type has. */
+static ga_status read_text(ga_context *ctx, hid_t from, int is_set, char **out)
+{
+  hid_t type = is_set ? H5Dget_type(from) : H5Aget_type(from);
+  const size_t size =
+      type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 ? H5Tget_size(type) : 0;
+  hid_t own = size > 0 ? ga__text_type(size) : -1;
+  ga_status status = GA_ERR_FILE;
+  if (own >= 0) {
+    *out = ga__alloc(ctx, size + 1, 1);
+    status = *out ? GA_OK : ga__no_memory(ctx, "a text of a file");
+    if (!status &&
+        (is_set ? H5Dread(from, own, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) : H5Aread(from, own, *out)) < 0)
+      status = GA_ERR_FILE;
+    H5Tclose(own);
+  }
+  if (type >= 0) H5Tclose(type);
+  return status;
+}
+
+ga_status ga_tables_text(ga_context *ctx, const char *path, const char *name, char **out)
+{
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!path || !name || !out) return ga__refuse_null(ctx, __func__, !path ? "path" : !name ? "name" : "out");
+  *out = NULL;
+  const int is_set = strcmp(name, "model") == 0;
+  const ga__hdf5_messages quiet = ga__hdf5_mute();
+  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), from = -1;
+  if (file >= 0) from = is_set ? H5Dopen2(file, name, H5P_DEFAULT) : H5Aopen(file, name, H5P_DEFAULT);
+  const ga_status status = from >= 0 ? read_text(ctx, from, is_set, out) : GA_ERR_FILE;
+  if (from >= 0 && is_set) H5Dclose(from);
+  if (from >= 0 && !is_set) H5Aclose(from);
+  if (file >= 0) H5Fclose(file);
+  ga__hdf5_unmute(&quiet);
+  if (status) ga__free(ctx, *out), *out = NULL;
+  return status == GA_ERR_FILE ? ga__no_file(ctx, path, "read", 0) : status;
+}
+
+void ga_tables_free(ga_context *ctx, void *numbers_or_text)
+{
+  if (ctx) ga__free(ctx, numbers_or_text);
+}

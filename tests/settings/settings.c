@@ -114,6 +114,7 @@ static const one_case cases[] = {
      .model = bump,
      .signals = of_bump},
     {.name = "method", .value = "soi2"},
+    {.name = "order", .value = "4", .with = "t_end: 0.5, tolerance: 1e-7, output: 10 ms, method: collocation"},
     {.name = "scheme", .value = "newmark"},
     {.name = "rho", .value = "0.3"},
     {.name = "hht_alpha", .value = "-0.3", .with = EQUAL ", scheme: hht"},

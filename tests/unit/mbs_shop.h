@@ -214,24 +214,39 @@ typedef struct shop_trial {
   double t_end, fixed_h, tol; /* fixed_h 0: error control of the tolerance tol; 0: the defaults */
 } shop_trial;
 
-/* A run that has started; s->st has its state. */
-static inline ga_simulator *shop_begin(shop *s, const shop_trial *r, ga_observer_fn observer, void *user)
+/* A run that has started, with the options given beside those of the trial; s->st has its state. */
+static inline ga_simulator *shop_begin_with(shop *s, const shop_trial *r, ga_simulate_opts o)
 {
   double q0[RIG_MOST], v0[RIG_MOST], x0[RIG_MOST];
   ga_stepper_opts opts = ga_stepper_defaults();
-  ga_simulate_opts o = ga_simulate_defaults();
   ga_simulator *sim = NULL;
   opts.method = r->method;
   o.t_end = r->t_end;
   o.fixed_h = r->fixed_h;
-  o.observer = observer;
-  o.user = user;
   if (r->tol > 0) o.rtol = o.rtol_v = o.atol = o.atol_v = r->tol;
   assert_status(s->ctx, ga_machine_initial(s->m, q0, v0, x0), GA_OK);
   assert_status(s->ctx, ga_stepper_create(s->ctx, ga_machine_system(s->m), &opts, &s->st), GA_OK);
   assert_status(s->ctx, ga_simulator_create(s->ctx, s->st, &o, &sim), GA_OK);
   assert_status(s->ctx, ga_simulator_start(sim, NULL, 0, q0, v0, x0, NULL, NULL, NULL), GA_OK);
   return sim;
+}
+
+static inline ga_simulator *shop_begin(shop *s, const shop_trial *r, ga_observer_fn observer, void *user)
+{
+  ga_simulate_opts o = ga_simulate_defaults();
+  o.observer = observer;
+  o.user = user;
+  return shop_begin_with(s, r, o);
+}
+
+/* With the machine's events, which `seen` is told. */
+static inline ga_simulator *shop_begin_watched(shop *s, const shop_trial *r, ga_event_seen_fn seen,
+                                               void *user, ga_event_watch **watch)
+{
+  ga_simulate_opts o = ga_simulate_defaults();
+  assert_status(s->ctx, ga_event_watch_create(s->ctx, s->m, seen, user, watch), GA_OK);
+  ga_event_watch_use(*watch, &o);
+  return shop_begin_with(s, r, o);
 }
 
 /* A signal at the present state. */

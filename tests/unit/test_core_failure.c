@@ -70,7 +70,7 @@ static void names_a_constraint(void **state)
 {
   int seen = 0;
   (void)state;
-  for (int method = GA_INDEX3; method <= GA_HHT_SOI2; method++) {
+  for (int method = GA_INDEX3; method <= GA_COLLOCATION; method++) {
     rig r;
     ga_step_failure f;
     open_impossible(&r, (ga_method)method);
@@ -112,7 +112,7 @@ static void names_a_constraint(void **state)
 static void failure_report_changes_nothing(void **state)
 {
   (void)state;
-  for (int method = GA_INDEX3; method <= GA_HHT_SOI2; method++) {
+  for (int method = GA_INDEX3; method <= GA_COLLOCATION; method++) {
     double *copy[2];
     for (int look = 0; look < 2; look++) {
       rig r;

@@ -139,6 +139,13 @@ static void wrong_patterns(void **state)
     for (int k = 0; k < 5; k++) assert_error_number(r->ctx, k, second[k]);
     col[3] = 1;
   }
+  const double bad[] = {-1, NAN, INFINITY};
+  for (int i = 0; i < 3; i++) {
+    const double scale[6] = {bad[i]};
+    d.scale = scale;
+    refuse(r, &d, GA_ERR_ARGUMENT, GA_REASON_OUT_OF_RANGE, "scale");
+  }
+  d.scale = NULL;
   row[3] = 1;
   refuse(r, &d, GA_ERR_PATTERN, GA_REASON_ENTRY_TWICE, NULL);
   assert_string_equal(ga_context_error(r->ctx)->text,

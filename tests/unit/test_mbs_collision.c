@@ -344,6 +344,51 @@ static void from_sliding_to_rolling(void **state)
   }
 }
 
+/* ---- All methods ---- */
+
+/* A ball of 1 kg, radius 0.1 m, J = 0.004 kg m², meets the plane at 1 m/s and slides on it at 5 m/s: it
+ * leaves with −1 m/s after π/√k; friction of 0.1 has taken 0.2 m/s, and turned it by the arm 0.1 − δ/2, whose
+ * mean is 0.1 − π/8·0.01 m. */
+static void bounce_by(ga_form form, const ga_method_info *by, double fixed_h)
+{
+  shop s = shop_open(form, 0);
+  ga_rigid_def d = ga_rigid_defaults();
+  d.name = "ball", d.mass = 1;
+  for (int i = 0; i < 3; i++) d.inertia[i] = 0.004;
+  d.pose = ga_pose_at(0, 0, 0.15);
+  d.velocity[0] = 5, d.velocity[2] = -1;
+  SHOP_ADD(&s, rigid, &d);
+  ga_collider_def c = collider_of(GA_COLLIDER_SPHERE, "rubber", "ball");
+  c.radius = 0.1;
+  SHOP_ADD(&s, collider, &c);
+  add_plane(&s, "floor", "ground");
+  ga_collision_def hit = collision_of("rubber", "floor");
+  hit.stiffness = 1e4, hit.exponent = 1, hit.dissipation = 0, hit.mu = 0.1, hit.speed = 1e-3;
+  SHOP_ADD(&s, collision, &hit);
+  shop_build(&s);
+  const double contact = acos(-1.0) / 100;
+  ga_simulator *sim =
+      shop_begin(&s, &(shop_trial){by->method, 0.05 + contact + 0.1, fixed_h, 1e-8}, NULL, NULL);
+  assert_status(s.ctx, ga_simulator_run(sim), GA_OK);
+  const char *what = by->name;
+  const double within = fixed_h > 0 ? 2e-3 : 1e-4;
+  assert_near(shop_now(&s, "ball.vz"), 1, within, what);
+  assert_near(shop_now(&s, "ball.z"), 0.2, within, what);
+  assert_near(shop_now(&s, "ball.vx"), 4.8, within, what);
+  assert_near(shop_now(&s, "ball.wy"), 50 * (0.1 - acos(-1.0) / 800), 10 * within, what);
+  ga_simulator_destroy(&sim);
+  shop_close(&s);
+}
+
+static void every_method_bounces(void **state)
+{
+  ga_method_info by;
+  (void)state;
+  for (int form = 0; form < 3; form++)
+    for (int i = 0; ga_method_at(i, &by); i++)
+      for (int fixed = 0; fixed < 2; fixed++) bounce_by((ga_form)form, &by, fixed ? 2e-4 : 0);
+}
+
 /* ---- Boxes ---- */
 
 /* A box with its middle at `at`, turned about y, and the plane z = 0. */
@@ -460,6 +505,35 @@ static void box_sticks_to_a_slope(void **state)
     assert_true(before > 0 &&
                 before < 2 * stick); /* −ℓ ln(1 − tan α/μ), and some more for the jerk of the start */
     assert_near(shop_signal(&s, at, "hit.tangential"), 3 * g * sin(slope), 1e-5, "friction");
+    shop_close(&s);
+  }
+}
+
+/* What the memory of friction stores is given back: pulled and released below the limit, the box dissipates,
+ * and never gets anything of it back. */
+static void memory_stores_energy(void **state)
+{
+  const double g = 9.81, mu = 0.5, stick = 1e-4, pull = 8;
+  (void)state;
+  for (int form = 0; form < 3; form += rig_brief() ? 3 : 1) {
+    shop s = box_on_plane((ga_form)form, (double[3]){0, 0, 0.1 - 3 * g / 4 / 2e4}, 0, mu, stick, 0);
+    ga_force_def f = ga_force_defaults();
+    f.name = "pull", f.frame = "crate", f.force[0].expression = "4*(1 - cos(2*t))";
+    SHOP_ADD(&s, force, &f);
+    run_steps(&s, 2e-4, 0, NULL);
+    ga_meter *meter = meter_of(&s);
+    const double rest = metered(&s, meter, "energy.potential"), half = acos(-1.0) / 2;
+    double lost = 0;
+    for (int k = 0; k < 40; k++) {
+      run_steps(&s, half / 2000, 100, meter);
+      const double now = metered(&s, meter, "energy.dissipated");
+      if (!(now > lost - 1e-9)) fail_msg("at %d: %g J are dissipated, then %g J", k, lost, now);
+      lost = now;
+      if (k == 19) /* pulled fully: at least what a spring of stiffness μ N/ℓ has */
+        assert_true(metered(&s, meter, "energy.potential") - rest > 0.4 * pull * pull * stick / (mu * 3 * g));
+    }
+    assert_near(metered(&s, meter, "energy.balance"), 0, 1e-6, "energy balance");
+    ga_meter_destroy(&meter);
     shop_close(&s);
   }
 }
@@ -891,6 +965,8 @@ int main(void)
       cmocka_unit_test(mesh_is_box),
       cmocka_unit_test(box_rests_on_a_slope),
       cmocka_unit_test(box_sticks_to_a_slope),
+      cmocka_unit_test(memory_stores_energy),
+      cmocka_unit_test(every_method_bounces),
       cmocka_unit_test(box_slides_down_a_slope),
       cmocka_unit_test(capsules_cross),
       cmocka_unit_test(edges_of_boxes_cross),

@@ -127,7 +127,7 @@ static shop ball(void)
 static void a_ball_bounces(void **state)
 {
   (void)state;
-  for (int method = GA_INDEX3; method <= GA_HHT_SOI2; method++)
+  for (int method = GA_INDEX3; method <= GA_COLLOCATION; method++)
     for (int fixed = 0; fixed < 2; fixed++) {
       shop s = ball();
       run r = run_of(6, fixed ? 0.017 : 0);

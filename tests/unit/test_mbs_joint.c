@@ -284,6 +284,42 @@ static ga_rigid_def still_body(const char *name, double x)
   return d;
 }
 
+/* Heading: the yaw of a body that turns freely, tilted; in an expression a node follows it, and turns are
+ * counted. */
+static void test_heading(void **state)
+{
+  (void)state;
+  for (int form = 0; form < 3; form++) {
+    mbs_rig r = mbs_open((ga_form)form);
+    ga_rigid_def body = still_body("car", 0);
+    ga_joint_def turn = joint("turn", GA_JOINT_HEADING, "ground", "car");
+    ga_signal_def copy = ga_signal_defaults();
+    for (int i = 0; i < 6; i++) body.inertia[i] = i < 3 ? 2 : 0;
+    body.omega[0] = 0.4, body.omega[2] = 3;
+    mbs_ok(&r, ga_rotation_axis_angle(r.ctx, (double[3]){1, 0, 0}, 0.2, body.pose.rotation));
+    mbs_ok(&r, ga_machine_add_rigid(r.m, &body));
+    mbs_ok(&r, ga_machine_add_joint(r.m, &turn));
+    copy.name = "followed", copy.expression = "1*turn.angle";
+    mbs_ok(&r, ga_machine_add_signal(r.m, &copy));
+    mbs_ok(&r, ga_machine_build(r.m));
+    running u = run_machine(r, 2e-3, 1);
+    double before = signal_of(&u, "car.yaw"), whole = before;
+    for (int i = 0; i < 4000; i++) {
+      mbs_ok(&r, ga_stepper_step(u.st, 2e-3));
+      const double yaw = signal_of(&u, "car.yaw");
+      whole += remainder(yaw - before, GA__TWO_PI);
+      before = yaw;
+    }
+    assert_true(whole > 3 * GA__TWO_PI);
+    assert_near(signal_of(&u, "followed"), whole, 1e-8, "heading");
+    ga_stepper_destroy(&u.st);
+    test_free(u.q);
+    test_free(u.v);
+    ga_machine_destroy(&r.m);
+    mbs_close(&r);
+  }
+}
+
 /* A driven hinge turns another by a gear, a rack and a screw, over many turns. */
 /* A shaft along z that is driven turns one that is bent off by 40 degrees: at every moment at the same speed
  * by a joint of constant velocity, between cos 40° and 1/cos 40° of it by a universal one. */
@@ -440,6 +476,7 @@ int main(void)
                                      cmocka_unit_test(test_coupling_tangents),
                                      cmocka_unit_test(test_reactions),
                                      cmocka_unit_test(test_constant_velocity),
+                                     cmocka_unit_test(test_heading),
                                      cmocka_unit_test(test_many_turns),
                                      cmocka_unit_test(test_messages)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -484,15 +484,16 @@ static void every_text_is_in_the_table(void **state)
   static const int count[GA__N_PARTS] = {
       [GA__PART_RIGID] = 1,        [GA__PART_PLANAR] = 1,     [GA__PART_POINT] = 1,
       [GA__PART_SCALAR] = 1,       [GA__PART_BEAM] = 7,       [GA__PART_CABLE] = 4,
-      [GA__PART_LINE_LOAD] = 8,    [GA__PART_MODAL] = 1,      [GA__PART_MARKER] = 2,
-      [GA__PART_JOINT] = 3,        [GA__PART_DRIVE] = 5,      [GA__PART_ROLLING] = 3,
-      [GA__PART_CONSTRAINT] = 3,   [GA__PART_SPRING] = 5,     [GA__PART_ACTUATOR] = 5,
-      [GA__PART_FRICTION] = 5,     [GA__PART_BUSHING] = 3,    [GA__PART_FORCE] = 8,
-      [GA__PART_CONTACT] = 3,      [GA__PART_SENSOR] = 4,     [GA__PART_GUESS] = 2,
+      [GA__PART_LINE_LOAD] = 9,    [GA__PART_MODAL] = 1,      [GA__PART_MARKER] = 2,
+      [GA__PART_JOINT] = 4,        [GA__PART_DRIVE] = 6,      [GA__PART_ROLLING] = 3,
+      [GA__PART_CONSTRAINT] = 3,   [GA__PART_SPRING] = 6,     [GA__PART_ACTUATOR] = 6,
+      [GA__PART_FRICTION] = 6,     [GA__PART_BUSHING] = 4,    [GA__PART_FORCE] = 9,
+      [GA__PART_CONTACT] = 4,      [GA__PART_SENSOR] = 4,     [GA__PART_GUESS] = 2,
       [GA__PART_BLOCK] = 3,        [GA__PART_SLIDER] = 3,     [GA__PART_ROAD] = 4,
-      [GA__PART_TYRE] = 3,         [GA__PART_SIGNAL] = 3,     [GA__PART_STOP] = 5,
+      [GA__PART_TYRE] = 4,         [GA__PART_SIGNAL] = 3,     [GA__PART_STOP] = 6,
       [GA__PART_DRY_FRICTION] = 5, [GA__PART_RIGID_STOP] = 4, [GA__PART_VARIABLE] = 1,
-      [GA__PART_EVENT] = 4,        [GA__PART_COLLIDER] = 2,   [GA__PART_COLLISION] = 3};
+      [GA__PART_EVENT] = 4,        [GA__PART_COLLIDER] = 2,   [GA__PART_COLLISION] = 4,
+      [GA__PART_SHAPE] = 3};
   parts_rig *r = *state;
   for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
     any_def def;

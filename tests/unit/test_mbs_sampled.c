@@ -124,7 +124,8 @@ static double run_error(ga_method method, const ga_simulate_opts *o, double peri
 /* Steps that do not fit to the samples: order 2 all the same. */
 static void order_is_two_between_samples(void **state)
 {
-  static const ga_method METHOD[] = {GA_INDEX3, GA_STABILIZED, GA_WEIGHTED, GA_SOI2, GA_HHT_SOI2};
+  static const ga_method METHOD[] = {GA_INDEX3, GA_STABILIZED, GA_WEIGHTED,
+                                    GA_SOI2,   GA_HHT_SOI2,   GA_COLLOCATION};
   (void)state;
   for (int i = 0; i < 5; i++)
     for (int offset = 0; offset < 2; offset++) {

@@ -190,7 +190,7 @@ static void closed_forms(void **state)
   const int n = 200;
   (void)state;
   for (int form = 0; form < 3; form++)
-    for (int m = GA_INDEX3; m <= GA_HHT_SOI2; m++)
+    for (int m = GA_INDEX3; m <= GA_COLLOCATION; m++)
       for (size_t k = 0; k < sizeof CASE / sizeof *CASE; k++) {
         double coarse[5], fine[5];
         ga_method_info info;

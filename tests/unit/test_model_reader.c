@@ -1699,7 +1699,7 @@ static void schema_is_json(void **state)
       "galpha",  "parameters", "include", "repeat",      "bodies",    "markers",   "joints",
       "drives",  "rollings",   "sliders", "constraints", "forces",    "functions", "sensors",
       "signals", "guesses",    "blocks",  "simulation",  "gravity",   "form",      "roads",
-      "tyres",   "variables",  "events",  "colliders",   "collisions"};
+      "tyres",   "variables",  "events",  "colliders",   "collisions", "shapes"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);
   ga__pool pool = {.ctx = ctx};

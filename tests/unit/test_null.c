@@ -180,6 +180,10 @@ static ga_slider_def slider_def_;
 static ga_road_def road_def_;
 static ga_tyre_def tyre_def_;
 static ga_collider_def collider_def_;
+static ga_shape_def shape_def_;
+static ga_piece_load piece_load_;
+static double *read_numbers_;
+static char *read_text_;
 static ga_collision_def collision_def_;
 static ga_constraint_def constraint_def_;
 static ga_scalar_def scalar_def_;
@@ -271,6 +275,7 @@ static void set_defaults(void)
   road_def_ = ga_road_defaults();
   tyre_def_ = ga_tyre_defaults();
   collider_def_ = ga_collider_defaults();
+  shape_def_ = ga_shape_defaults();
   collision_def_ = ga_collision_defaults();
   constraint_def_ = ga_constraint_defaults();
   scalar_def_ = ga_scalar_defaults();
@@ -576,6 +581,9 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_signal_slopes, \
          (P(machine), P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
   STATUS(ga_tables_write, (P(ctx), P(path[0]), P(&tables_))) \
+  STATUS(ga_tables_numbers, (P(ctx), P(path[0]), P("numbers"), P(ints), P(ints), P(&read_numbers_))) \
+  STATUS(ga_tables_text, (P(ctx), P(path[0]), P("format"), P(&read_text_))) \
+  VOID(ga_tables_free, (P(ctx), FINE(NULL))) \
   STATUS(ga_scheme_rho, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_hht, (FINE(ctx), 0.5, P(&scheme_))) \
   STATUS(ga_scheme_newmark, (FINE(ctx), 0.5, 0.5, P(&scheme_))) \
@@ -715,6 +723,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_add_road, (P(draft), P(&road_def_))) \
   STATUS(ga_machine_add_tyre, (P(draft), P(&tyre_def_))) \
   STATUS(ga_machine_add_collider, (P(draft), P(&collider_def_))) \
+  STATUS(ga_machine_add_shape, (P(draft), P(&shape_def_))) \
   STATUS(ga_machine_add_collision, (P(draft), P(&collision_def_))) \
   STATUS(ga_machine_add_constraint, (P(draft), P(&constraint_def_))) \
   STATUS(ga_machine_add_function, (P(draft), P("hinge"), P(function))) \
@@ -740,6 +749,7 @@ static ga_control_block *new_block(void)
   VOID(ga_event_watch_destroy, (P(&none.watch))) \
   VOID(ga_event_watch_use, (P(watch), P(&watch_opts_))) \
   VALUE(ga_event_watch_stopped_by, (P(watch))) \
+  VALUE(ga_event_watch_switched, (P(watch))) \
   STATUS(ga_event_watch_values, (P(watch), P(ga_stepper_state(st)), P(numbers))) \
   STATUS(ga_machine_add_block, (P(draft), P("hinge"), P(new_block()), P(&input_))) \
   STATUS(ga_machine_build, (P(draft))) \
@@ -756,6 +766,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
   STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \
   VOID(ga_meter_add_input, (P(meter), 0.0)) \
+  VOID(ga_meter_add_loss, (P(meter), 0.0)) \
   VALUE(ga_meter_n_pulls, (P(meter))) \
   STATUS(ga_meter_pull, (P(meter), 0, P(&pull_))) \
   VALUE(ga_meter_pull_text, (P(meter), FINE(text), sizeof text)) \
@@ -779,6 +790,8 @@ static ga_control_block *new_block(void)
   VOID(ga_machine_linearisation_destroy, (P(&none.machine_linearisation))) \
   STATUS(ga_machine_linearisation_compute, (P(machine_linearisation), P(ga_stepper_state(st)), P(&space_))) \
   VALUE(ga_machine_n_shapes, (P(machine))) \
+  VALUE(ga_machine_piece_loads, (P(machine), FINE(ga_stepper_state(st)), 1, FINE(&piece_load_))) \
+  STATUS(ga_machine_road_height, (P(machine), 0, 0.0, 0.0, 0.0, P(numbers), FINE(ints))) \
   STATUS(ga_machine_shape, (P(machine), P(ga_stepper_state(st)), 0, P(&shape_))) \
   VALUE(ga_machine_n_movers, (P(machine))) \
   STATUS(ga_machine_mover, (P(machine), 0, P(&mover_))) \
@@ -932,6 +945,7 @@ static ga_control_block *new_block(void)
   X(ga_road_defaults) \
   X(ga_tyre_defaults) \
   X(ga_collider_defaults) \
+  X(ga_shape_defaults) \
   X(ga_collision_defaults) \
   X(ga_constraint_defaults) \
   X(ga_spring_defaults) \

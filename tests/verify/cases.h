@@ -10,7 +10,7 @@ typedef struct vf_table {
 } vf_table;
 
 extern const vf_table vf_heavy_top_table, vf_mechanism_table, vf_rank_deficient_table, vf_weighted_table,
-    vf_variable_table;
+    vf_variable_table, vf_collocation_table;
 
 #define VF_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 

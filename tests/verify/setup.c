@@ -23,7 +23,8 @@ ga_status vf_setup_create(vf_setup *s, const vf_case *c, const ex_problem *probl
   opts.move_offset = !c->fixed_offset;
   opts.mass_alpha = c->mass_alpha;
   opts.full_solve = c->full_solve;
-  opts.newton.tol = 1e-13;
+  opts.order = c->collocation;
+  opts.newton.tol = c->collocation ? 1e-15 : 1e-13; /* errors far below those of order 2 */
   opts.newton.max_iterations = 30;
   return status ? status : ga_stepper_create(s->ctx, s->sys, &opts, &s->st);
 }

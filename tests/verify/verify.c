@@ -15,7 +15,8 @@
 enum { MAX_REFERENCES = 128, CHECK_SAMPLES = 16 };
 
 static const vf_table *const tables[] = {&vf_heavy_top_table, &vf_mechanism_table, &vf_rank_deficient_table,
-                                         &vf_weighted_table, &vf_variable_table};
+                                         &vf_weighted_table, &vf_variable_table,
+                                         &vf_collocation_table};
 
 /* Case i of all tables in a row, NULL at the end. */
 static const vf_case *case_at(int i)
@@ -32,6 +33,7 @@ typedef struct kept_reference {
 } kept_reference;
 
 typedef struct session {
+  const char *title; /* only cases with this in their titles, and nothing else; NULL: all */
   int brief;
   int n_names;
   char **names;
@@ -291,6 +293,8 @@ static int parse(session *s, int argc, char **argv)
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--short") == 0) {
       s->brief = 1;
+    } else if (strcmp(argv[i], "--title") == 0 && i + 1 < argc) {
+      s->title = argv[++i];
     } else if (strcmp(argv[i], "--csv") == 0 && i + 1 < argc) {
       s->csv = fopen(argv[++i], "w");
       if (!s->csv) return fprintf(stderr, "verify: cannot write %s\n", argv[i]), 1;
@@ -300,7 +304,7 @@ static int parse(session *s, int argc, char **argv)
       argv[s->n_names++] = argv[i];
     } else {
       return fprintf(stderr,
-                     "usage: verify [--short] [--csv FILE] [PROBLEM | MACHINE | conserve | models ...]\n"
+                     "usage: verify [--short] [--title PART] [--csv FILE] [PROBLEM | MACHINE | conserve | models ...]\n"
                      "no such problem, machine or option: %s\n",
                      argv[i]),
              1;
@@ -308,6 +312,21 @@ static int parse(session *s, int argc, char **argv)
   }
   s->names = argv;
   return 0;
+}
+
+static int has_title(const session *s, const vf_case *c)
+{
+  return !s->title || strstr(c->title, s->title);
+}
+
+static int finish(session *s)
+{
+  for (int i = 0; i < s->n_kept; i++) vf_reference_destroy(&s->kept[i].ref);
+  int broken = 0;
+  if (s->csv) broken = ferror(s->csv) | fclose(s->csv);
+  if (broken) fprintf(stderr, "verify: the CSV file could not be written completely\n");
+  printf("\n%d passed, %d failed\n", s->passed, s->failed);
+  return s->failed > 0 || broken;
 }
 
 int main(int argc, char **argv)
@@ -319,7 +338,8 @@ int main(int argc, char **argv)
     if (wanted(&s, problem->name) && (!s.brief || has_case(&s, problem->name))) check_reference(&s, problem);
   const vf_case *c;
   for (int i = 0; (c = case_at(i)) != NULL; i++)
-    if (wanted(&s, c->problem) && (!s.brief || c->in_short)) run_case(&s, c);
+    if (wanted(&s, c->problem) && (!s.brief || c->in_short) && has_title(&s, c)) run_case(&s, c);
+  if (s.title) return finish(&s);
   run_pairs(&s);
   const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
   vf_control_run(&sink);
@@ -327,10 +347,5 @@ int main(int argc, char **argv)
   vf_models_run(&sink);
   vf_papers_run(&sink);
   vf_conserve_run(&sink);
-  for (int i = 0; i < s.n_kept; i++) vf_reference_destroy(&s.kept[i].ref);
-  int broken = 0;
-  if (s.csv) broken = ferror(s.csv) | fclose(s.csv);
-  if (broken) fprintf(stderr, "verify: the CSV file could not be written completely\n");
-  printf("\n%d passed, %d failed\n", s.passed, s.failed);
-  return s.failed > 0 || broken;
+  return finish(&s);
 }

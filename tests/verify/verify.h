@@ -68,6 +68,7 @@ typedef struct vf_case {
   int fixed_offset; /* 1: the index-3 form's offset in v does not follow h */
   ga_mass_alpha mass_alpha;
   int full_solve;
+  int collocation;  /* order of GA_COLLOCATION */
   const double *v0; /* NULL: the problem's own; must satisfy its constraints */
   double t_end;     /* 0: the problem's */
   double h;         /* coarsest step; t_end must be a multiple of it */

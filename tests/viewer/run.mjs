@@ -1,6 +1,6 @@
 // tests/viewer/run.mjs PROGRAM CHROMIUM MODELS WORK: pages of galpha view in a real browser.
-import { spawnSync } from "node:child_process";
-import { mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync, closeSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync, closeSync } from "node:fs";
 import { join } from "node:path";
 import { digest } from "../../viewer/digest.mjs";
 import { Browser } from "./browser.mjs";
@@ -21,9 +21,9 @@ function galpha(...words) {
 const url = (name) => "file://" + encodeURI(join(work, name));
 const near = (a, b, scale = 1) => Math.abs(a - b) <= 1e-6 * Math.max(scale, Math.abs(b));
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
-async function until(page, condition) {
-  for (let i = 0; i < 100; i++) {
-    if (await page.run(condition)) return true;
+async function until(page, condition, tries = 100) {
+  for (let i = 0; i < tries; i++) {
+    if (await page.run(condition).catch(() => false)) return true;
     await pause(50);
   }
   return false;
@@ -235,6 +235,223 @@ async function poorResults(browser) {
   check("a folder is not replaced", galpha("view", "four_bar.h5", "-o", "nowhere/a.html").code === 1);
 }
 
+// Pixels of the canvas near a point of the page, as [r, g, b].
+const pixel = (x, y) => `(() => {
+  const from = document.getElementById("canvas"), r = from.getBoundingClientRect(), to = document.createElement("canvas");
+  to.width = from.width, to.height = from.height;
+  const c = to.getContext("2d");
+  c.drawImage(from, 0, 0);
+  return [...c.getImageData((${x} - r.left) * from.width / r.width, (${y} - r.top) * from.height / r.height, 1, 1).data].slice(0, 3);
+})()`;
+
+// A binary STL file of a grid of squares, 2 n² triangles, over x and y from 0 to 1.
+function gridStl(n) {
+  const out = Buffer.alloc(84 + 50 * 2 * n * n);
+  out.writeUInt32LE(2 * n * n, 80);
+  let at = 84;
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j < n; j++)
+      for (const t of [[[0, 0], [1, 0], [1, 1]], [[0, 0], [1, 1], [0, 1]]]) {
+        t.forEach(([a, b], k) => [(i + a) / n, (j + b) / n, 0.1 * Math.sin(i + a)].forEach((v, c) => out.writeFloatLE(v, at + 12 + 12 * k + 4 * c)));
+        at += 50;
+      }
+  return out;
+}
+
+// Shapes of the model: sizes, places, colours, meshes; a click on one selects its body; colliders.
+async function shapes(browser) {
+  const kinds = ["box", "cylinder", "sphere", "capsule", "tube", "cone", "wheel", "mesh"];
+  const size = { box: "size: [1, 1, 1]", cylinder: "radius: 0.5, length: 1", sphere: "radius: 0.5", capsule: "radius: 0.3, length: 0.4", tube: "radius: 0.5, inner: 0.3, length: 1",
+                 cone: "radius: 0.5, length: 1", wheel: "radius: 0.5, length: 0.2", mesh: "file: grid.stl, position: [-0.5, -0.5, 0]" };
+  writeFileSync(join(work, "grid.stl"), gridStl(200));
+  writeFileSync(join(work, "shapes.yaml"), `galpha: 1
+bodies:
+${kinds.map((k, i) => `  ${k}_body: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [${2 * i}, 0, 0], velocity: [0, 0, 1]}`).join("\n")}
+  brick: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 3, 0]}
+colliders: {stone: {type: box, frame: brick, size: [1, 2, 0.5]}, pill: {type: capsule, frame: pill_place, radius: 0.2, length: 1}}
+markers: {pill_place: {body: brick, position: [2, 0, 0]}}
+shapes:
+${kinds.map((k) => `  ${k}: {type: ${k}, frame: ${k}_body, colour: "#e01010", ${size[k]}}`).join("\n")}
+simulation: {t_end: 1 s, step: 0.1 s}
+`);
+  const run = galpha("run", "-q", "shapes.yaml"), view = galpha("view", "shapes.h5");
+  check("shapes: a page is written", run.code === 0 && view.code === 0, run.err + view.err);
+  const [, kept, all] = view.out.match(/meshes with (\d+) of (\d+) triangles/) ?? [];
+  check("a large mesh is simplified, and this is said", Number(all) === 80000 && Number(kept) > 5000 && Number(kept) <= 60000, view.out);
+  check("shapes: the page is small", statSync(join(work, "shapes.html")).size < 5e6);
+  await withPage(browser, "shapes.html", desk, async (page) => {
+    await page.run("document.getElementById('view-iso').click()");
+    for (const k of kinds) {
+      const found = await page.run(`(() => { const o = galpha.machine.parts.get("${k}_body").objects.filter((x) => x.visible);
+        const b = new galpha.T.Box3(); o.forEach((x) => { x.updateMatrixWorld(true); b.expandByObject(x); }); const s = b.getSize(new galpha.T.Vector3()); return [s.x, s.y, s.z, b.getCenter(new galpha.T.Vector3()).x]; })()`);
+      const i = kinds.indexOf(k), wide = k === "capsule" ? 0.6 : 1, high = k === "wheel" ? 0.2 : k === "mesh" ? 0.2 : 1;
+      check(`${k}: it has the size and the place of the model`, Math.abs(found[0] - wide) < 0.02 && Math.abs(found[2] - high) < 0.03 && Math.abs(found[3] - 2 * i) < 0.02, found.join());
+    }
+    await page.run("galpha.seek(0.5), galpha.look('iso')");
+    await pause(300);
+    const [x, y] = await page.run("galpha.project('sphere_body')");
+    await page.click(x, y);
+    check("a click on a shape selects its body", (await page.run("galpha.state.selected")) === "sphere_body", String(await page.run("galpha.state.selected")));
+    await page.run("galpha.select(null)");
+    await pause(200);
+    const [r, g, b] = await page.run(pixel(...(await page.run("galpha.project('box_body')"))));
+    check("the shape has the colour of the model", r > 2 * g && r > 2 * b && r > 60, [r, g, b].join());
+    const solids = await page.run("galpha.machine.shapes.filter((s) => s.type === 'collider').map((s) => [s.kind, s.size, s.dimension])");
+    check("colliders are drawn", JSON.stringify(solids) === '[["box",0,[1,2,0.5]],["capsule",0.2,[1,0,0]]]', JSON.stringify(solids));
+  });
+  writeFileSync(join(work, "bad.stl"), Buffer.concat([gridStl(2).subarray(0, 300)]));
+  writeFileSync(join(work, "bad.yaml"), "galpha: 1\nbodies: {b: {type: point, mass: 1}}\nshapes: {s: {type: mesh, frame: b, file: bad.stl}}\n");
+  const bad = galpha("view", "bad.yaml");
+  check("a damaged mesh is refused with its file and bytes", bad.code === 2 && /bad\.stl:1/.test(bad.err) && /300 bytes for 8 triangles/.test(bad.err), bad.err);
+}
+
+// Beams by section force: the colours follow the legend, and the values are those of the file.
+async function beams(browser) {
+  writeFileSync(join(work, "beam.yaml"), `galpha: 1
+bodies:
+  beam: {type: beam, from: [0, 0, 0], to: [2, 0, 0], elements: 8, section: circle, diameter: 0.05, young: 2e11, poisson: 0.3, density: 7800}
+joints: {clamp: {type: fixed, a: ground, b: beam}}
+forces: {tip: {type: force, frame: beam.end, force: [0, 0, "1000*step5(t, 0, 0, 0.5, 1)"]}}
+simulation: {t_end: 1 s, output: 0.02 s}
+`);
+  const run = galpha("run", "-q", "beam.yaml"), view = galpha("view", "beam.h5");
+  check("beam: a page is written", run.code === 0 && view.code === 0, run.err + view.err);
+  const file = table("beam.h5"), last = file.get("time").length - 1;
+  await withPage(browser, "beam.html", desk, async (page) => {
+    await page.run("galpha.setColour(3), galpha.seek(galpha.motion.end), galpha.look('front')");
+    const loads = await page.run("Array.from({ length: 8 }, (_, i) => galpha.machine.loadAt(i, 3, galpha.motion.end))");
+    // Static at its end but for small vibrations: the moment falls linearly from the clamp; between its nodes it is the mean.
+    const root = Math.hypot(file.get("beam.moment_y")[last], file.get("beam.moment_z")[last]);
+    check("the bending moment at the clamp is that of the file", Math.abs(loads[0] / root - 15 / 16) < 0.02, `${loads[0]} ${root}`);
+    check("and falls to the tip", loads.every((m, i) => i === 0 || m < loads[i - 1]) && Math.abs(loads[7] / loads[0] - 1 / 15) < 0.02, loads.join());
+    check("the legend has unit and range", await page.run("(({ textContent: t, hidden: h }) => !h && t.includes('bending moment [N·m]'))(document.getElementById('legend'))"));
+    await pause(300);
+    const shades = await page.run("(() => { const t = galpha.machine.tubes[0], a = t.shade.array, n = 3 * t.sides; return [[...a.slice(0, 3)], [...a.slice(n * (t.rings - 1), n * (t.rings - 1) + 3)]]; })()");
+    check("the clamp is yellow, the tip blue", shades[0][0] > 0.5 && shades[0][1] > 0.5 && shades[1][2] > 1.5 * shades[1][0], JSON.stringify(shades));
+    await page.run("galpha.setColour(null)");
+    check("and goes back to one colour", await page.run("document.getElementById('legend').hidden && !galpha.machine.tubes[0].mesh.material.vertexColors"));
+  });
+}
+
+// Modes of two masses between three springs: 1 : 1 at √(k/m), 1 : −1 at √(3k/m).
+async function modes(browser) {
+  writeFileSync(join(work, "two.yaml"), `galpha: 1
+title: Two masses
+bodies: {a: {type: point, mass: 1, position: [1, 0, 0]}, b: {type: point, mass: 1, position: [2, 0, 0]}}
+markers: {far: {body: ground, position: [3, 0, 0]}}
+joints:
+  rail_a: {type: point_on_line, a: ground, b: a, at: {rotation: {z_axis: [1, 0, 0]}}}
+  rail_b: {type: point_on_line, a: ground, b: b, at: {rotation: {z_axis: [1, 0, 0]}}}
+forces:
+  s1: {type: spring, a: ground, b: a, stiffness: 100, rest: 1}
+  s2: {type: spring, a: a, b: b, stiffness: 100, rest: 1}
+  s3: {type: spring, a: b, b: far, stiffness: 100, rest: 1}
+`);
+  const made = galpha("modes", "two.yaml", "-o", "two_modes.h5"), view = galpha("view", "two_modes.h5");
+  check("modes: a page is written", made.code === 0 && view.code === 0 && /2 modes/.test(view.out), made.err + view.err + view.out);
+  await withPage(browser, "two_modes.html", desk, async (page) => {
+    const list = await page.run("[...document.getElementById('mode').options].map((o) => o.text)");
+    check("modes are listed with their frequencies", list[0].startsWith("1: 1.5915 Hz") && list[1].startsWith("2: 2.7566 Hz"), list.join());
+    check("a mode plays", await until(page, "galpha.state.playing && galpha.state.t > 0"));
+    await page.run("galpha.state.playing = false");
+    for (const [mode, sign] of [[0, 1], [1, -1]]) {
+      const [a0, b0, a, b, half] = await page.run(`(() => { galpha.setMode(${mode}); const at = (t) => (galpha.seek(t), [galpha.place("a")[0] - 1, galpha.place("b")[0] - 2]);
+        return [...at(0.25), ...at(0), at(0.5)[0]]; })()`);
+      check(`mode ${mode + 1}: both masses move as the eigenvector says`, Math.abs(b - sign * a) < 1e-5 && Math.abs(a) > 0.05 && Math.abs(half + a) < 1e-6 && Math.abs(a0) < 1e-5 && Math.abs(b0) < 1e-5, [a, b, half, a0, b0].join());
+    }
+    const wide = await page.run("(() => { const s = document.getElementById('amplitude'); galpha.seek(0); const before = galpha.place('a')[0] - 1; s.value = 2; s.dispatchEvent(new Event('input')); return (galpha.place('a')[0] - 1) / before; })()");
+    check("the amplitude is twice as large", near(wide, 2), String(wide));
+    check("the title is that of the model", (await page.run("document.getElementById('title').textContent")) === "Two masses");
+  });
+  check("modes and signals do not go together", galpha("view", "two_modes.h5", "a.x").code === 2);
+}
+
+// Two results over each other: linked time, both plotted.
+async function ghosts(browser) {
+  galpha("run", "-q", join(models, "four_bar.yaml"), "-o", "other.h5", "--t-end", "2", "--step", "0.004");
+  const view = galpha("view", "four_bar.h5", "other.h5", "coupler.x", "-o", "both.html");
+  check("two results: a page is written", view.code === 0 && /other.h5: \d+ of \d+ records/.test(view.out), view.err + view.out);
+  const one = table("four_bar.h5"), two = table("other.h5");
+  await withPage(browser, "both.html", desk, async (page) => {
+    const k = Math.floor(two.get("time").length / 2), t = two.get("time")[k];
+    await page.run(`galpha.seek(${t})`);
+    const at = await page.run("(() => { const m = galpha.others[0].machine, p = m.parts.get('coupler'); return m.groups[p.on].position.toArray(); })()");
+    check("the other machine is where its file says", near(at[0], two.get("coupler.x")[k]) && near(at[1], two.get("coupler.y")[k]), at.join());
+    const data = await page.run("galpha.plots.panels[0].plot.data.map((d) => Array.from(d))");
+    const pairs = (time, y) => time.map((v, i) => [v, y[i]]).filter(([, v]) => v !== null && v !== undefined);
+    const good = (found, file) => found.length === file.get("time").length && found.every(([tt, v], i) => tt === file.get("time")[i] && near(v, file.get("coupler.x")[i]));
+    check("both are plotted, with the values of their files", data.length === 3 && good(pairs(data[0], data[1]), one) && good(pairs(data[0], data[2]), two));
+    await page.run(`galpha.seek(${one.get("time").at(-1)})`);
+    check("the time is that of the longer one", near(await page.run("galpha.state.t"), one.get("time").at(-1)));
+    const faint = await page.run("(() => { let n = 0; galpha.others[0].machine.scene.traverse((o) => { if (o.isMesh) n += o.material.transparent && o.material.opacity < 0.5 ? 0 : 1; }); return n; })()");
+    check("the other one is faint", faint === 0, String(faint));
+    await page.run("document.getElementById('ghosts').click()");
+    check("and can be hidden", (await page.run("galpha.others[0].machine.scene.visible")) === false);
+  });
+}
+
+// What a start moves; events; GIF; forces; iframe; pages of a run that goes on.
+async function extras(browser) {
+  writeFileSync(join(work, "moved.yaml"), crank(0.1).replaceAll("rod é", "rod").replace("position: [0.1, 0]", "position: [0.11, 0.01]").replace("a: crank, b: \"rod\", at: [0.1, 0, 0]", "a: tip, b: \"rod\"") + "markers: {tip: {body: crank, position: [0.1, 0, 0]}}\n");
+  const view = galpha("view", "moved.yaml"), said = galpha("check", "moved.yaml");
+  check("a start that moves bodies: a page is written", view.code === 0, view.err);
+  check("check names the picture", said.code === 0 && /galpha view moved.yaml/.test(said.out), said.out + said.err);
+  check("check --view writes it", galpha("check", "moved.yaml", "--view").code === 0);
+  await withPage(browser, "moved.html", desk, async (page) => {
+    const apart = await page.run("(() => { const p = galpha.machine.parts.get('rod').on; return galpha.given.groups[p].position.distanceTo(galpha.machine.groups[p].position); })()");
+    const tip = await page.run("galpha.place('tip')"), pin = await page.run("galpha.place('pin')");
+    check("a marker is where it is on its body", Math.hypot(tip[0] - pin[0], tip[1] - pin[1]) < 1e-6, `${tip} ${pin}`);
+    check("given and assembled poses are drawn", apart > 0.001 && apart < 0.05, String(apart));
+    const text = await page.run("document.getElementById('note').textContent"), listed = Number(/rod was moved by ([\d.e-]+) m/.exec(text)?.[1]);
+    check("the distance is listed, and is that of the picture", Math.abs(listed - apart) < 0.01 * apart, text);
+  });
+  writeFileSync(join(work, "event.yaml"), crank(0.1).replaceAll("rod é", "rod") + "events: {low: {when: crank.angle + 0.1}}\n");
+  const run = galpha("run", "-q", "event.yaml");
+  galpha("view", "event.h5");
+  const inner = readFileSync(join(work, "event.html"), "utf8").replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  writeFileSync(join(work, "frame.html"), `<!doctype html><iframe srcdoc="${inner}" style="width:640px;height:400px;border:0"></iframe>`);
+  await withPage(browser, "event.html", desk, async (page) => {
+    const events = await page.run("JSON.parse(document.getElementById('data').textContent).events");
+    await page.key("e", "e");
+    check("E goes to the event", events.length > 0 && near(await page.run("galpha.state.t"), events[0][0]), run.err + JSON.stringify(events));
+    await page.run("galpha.seek(galpha.motion.end)");
+    await page.key("b", "b");
+    check("B goes back to it", near(await page.run("galpha.state.t"), events.at(-1)[0]));
+    await page.run("document.getElementById('speed').value = '1', document.getElementById('speed').dispatchEvent(new Event('change')), document.getElementById('gif').click()");
+    check("a GIF is made", await until(page, "Boolean(galpha.lastGif)"));
+    const head = await page.run("galpha.lastGif.arrayBuffer().then((b) => { const u = new Uint8Array(b); return [String.fromCharCode(...u.slice(0, 6)), u[6] + 256 * u[7], u.length, u[u.length - 1]]; })");
+    check("with its header, size and end", head[0] === "GIF89a" && head[1] > 100 && head[1] <= 640 && head[2] > 1000 && head[3] === 0x3b, head.join());
+    await page.run("document.getElementById('forces').click()");
+    check("forces of joints are drawn", await page.run("galpha.machine.arrows.some((a) => a.arrow.visible && a.arrow.userData.kind === 'f')"));
+    const f = await page.run("(() => { galpha.seek(0.1); const a = galpha.machine.arrows.find((x) => x.arrow.parent && x.arrow.userData.kind === 'f').arrow, d = new galpha.T.Vector3(0, 1, 0).applyQuaternion(a.quaternion), f = new galpha.T.Vector3(...['x', 'y', 'z'].map((c) => galpha.motion.value('axle.f' + c, 0.1) || 0)).normalize(); return d.dot(f); })()");
+    check("in their directions", f > 0.999, String(f));
+  });
+  const outer = await browser.open(url("frame.html"), 700, 450);
+  check("in an iframe the machine has the room", await until(outer, "(({ clientWidth: w, clientHeight: h }) => w >= 630 && h > 280)(frames[0].document.getElementById('stage'))"));
+  check("in an iframe: the scene is not blank", await until(outer, PAINTED.replace('document.getElementById("canvas")', 'frames[0].document.getElementById("canvas")') + " > 0.005"));
+  check("in an iframe: no error", outer.errors.length === 0, outer.errors.join());
+  await outer.close();
+  writeFileSync(join(work, "slow.yaml"), crank(0.1).replaceAll("rod é", "rod").replace("t_end: 0.2 s", "t_end: 100000 s, step: 1 ms, flush_every: 0.2").replace(", flush_every: 0.2", ""));
+  const slow = spawn(program, ["run", "-q", "slow.yaml", "--flush-every", "0.2"], { cwd: work, stdio: "ignore" });
+  await pause(900);
+  const live = spawn(program, ["view", "--live", "slow.h5"], { cwd: work, stdio: "ignore" });
+  const first = await seen(join(work, "slow.html"));
+  await withPage(browser, "slow.html", desk, async (page) => {
+    const n = await page.run("galpha.motion.end");
+    check("a run that goes on: its page reloads itself and grows", first && await until(page, `window.galpha && galpha.motion.end > ${n}`, 160), String(n));
+  });
+  live.kill();
+  slow.kill("SIGKILL");
+  check("--live needs a result", galpha("view", "--live", "slow.yaml").code === 2);
+}
+async function seen(file) {
+  for (let i = 0; i < 60; i++) {
+    if (existsSync(file) && statSync(file).size > 1000) return true;
+    await pause(50);
+  }
+  return false;
+}
+
 const late = setTimeout(() => (console.log("not ok 999 - the browser answers in time"), process.exit(1)), 60000);
 const browser = new Browser(chromium);
 try {
@@ -242,6 +459,11 @@ try {
   await longRun(browser);
   await fastRotors(browser);
   await models_(browser);
+  await shapes(browser);
+  await beams(browser);
+  await modes(browser);
+  await ghosts(browser);
+  await extras(browser);
   await poorResults(browser);
 } catch (e) {
   check("the test runs to its end", false, e.stack);

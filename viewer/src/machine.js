@@ -1,16 +1,25 @@
 // The machine as objects of three.js: shapes of its parts, and bodies as rods between the places where others
 // are attached to them, with boxes of the same inertia.
 import * as T from "three";
+import { reach, road, solid } from "./solids.js";
 
 const COLOURS = [0x4c86c6, 0xe08a3c, 0x5aa469, 0xc95d63, 0x8b74b8, 0x9c7a5b, 0xd17fb5, 0x6f8a91, 0xb5a642, 0x3fa7a3];
 const STEEL = 0x59616d, SPRING = 0xd98000, ROPE = 0x8a6d3b, BASE = 0x9aa3ad, TYRE = 0x30343b;
+const FORCE = 0xc0392b, TORQUE = 0x7d3cb5, LOADS = 6;
 const Z = new T.Vector3(0, 0, 1);
 
 export class Machine {
-  constructor(data, motion) {
+  // ghost: a colour; the machine is then faint and in that colour alone.
+  constructor(data, motion, ghost = null) {
     this.motion = motion;
+    this.ghost = ghost;
     this.scene = new T.Group();
-    this.shapes = data.shapes ?? [];
+    this.shapes = (data.shapes ?? []).map((s) => ({ ...s }));
+    // Shapes of the model belong to the bodies that carry them.
+    for (const s of this.shapes) if (s.given && motion.movers[s.on[0]]?.part) (s.shape = s.part), (s.part = motion.movers[s.on[0]].part);
+    this.looks = new Set(this.shapes.filter((s) => s.given && s.on[0] !== 0).map((s) => s.on[0])); // movers that have them
+    this.arrows = []; // of forces and torques, which can be hidden
+    this.tubes = []; // beams and cables, which can be coloured
     this.updates = []; // functions that follow the motion
     this.parts = new Map(); // name → {type, objects, movers, mass}
     this.boxes = new T.Group();
@@ -30,6 +39,7 @@ export class Machine {
     this.#bodies();
     for (const shape of this.shapes) this.#shape(shape);
     this.#chains();
+    if (this.ghost === null) this.#forces();
     this.move(motion.start);
   }
 
@@ -61,9 +71,11 @@ export class Machine {
     for (const s of this.shapes) {
       if (s.kind === "plane" || (s.kind === "frame" && s.on[0] === 0)) continue;
       s.on.forEach((_, k) => box.expandByPoint(this.place(s, k)));
-      if (["sphere", "disk", "wheel"].includes(s.kind)) {
-        const d = new T.Vector3(s.size, s.size, s.size), c = this.place(s, 0);
-        box.expandByPoint(c.clone().add(d)).expandByPoint(c.sub(d));
+      const half = s.given && s.on[0] === 0 ? null : reach(s);
+      if (half) {
+        const c = this.place(s, 0), d = new T.Vector3(...half).length() * (s.kind === "box" ? 0.7 : 1);
+        const R = new T.Vector3(d, d, d);
+        box.expandByPoint(c.clone().add(R)).expandByPoint(c.sub(R));
       }
     }
     this.motion.movers.forEach((m, k) => m && k > 0 && m.mass > 0 && box.expandByPoint(this.groups[k].position));
@@ -94,7 +106,9 @@ export class Machine {
 
   #listParts() {
     this.shapes.forEach((s) => {
-      const p = this.parts.get(s.part) ?? { name: s.part, type: s.type, objects: [], on: s.on[0], at: s.at[0], mass: 0 };
+      if (s.given && this.parts.has(s.part)) return;
+      const end = s.type === "marker" ? s.on.length - 1 : 0; // a marker's line begins at its body
+      const p = this.parts.get(s.part) ?? { name: s.part, type: s.type, objects: [], on: s.on[end], at: s.at[end], mass: 0 };
       this.parts.set(s.part, p);
     });
     for (const m of this.motion.movers) {
@@ -112,6 +126,7 @@ export class Machine {
     const p = this.parts.get(part);
     object.traverse((o) => {
       if (o.isMesh || o.isLine) o.userData.part = part;
+      if (this.ghost !== null && o.material) o.material.color?.set(this.ghost), Object.assign(o.material, { transparent: true, opacity: 0.3, depthWrite: false });
     });
     p?.objects.push(object);
     (parent ?? this.scene).add(object);
@@ -168,7 +183,7 @@ export class Machine {
       if (on !== 0 && !found.some((q) => q.distanceTo(p) < 1e-4 * this.size)) found.push(p);
     };
     for (const s of this.shapes) {
-      if (["frame", "plane", "beam", "cable"].includes(s.kind) || s.type === "point_on_plane") continue;
+      if (["frame", "plane", "beam", "cable"].includes(s.kind) || s.type === "point_on_plane" || s.given || s.type === "collider") continue;
       s.on.forEach((on, k) => {
         const rail = s.kind === "joint" && k === 1 && /prismatic|cylindrical|screw|planar|point_on_line/.test(s.type);
         const origin = s.kind === "line" && s.type === "marker" && k === 0;
@@ -184,8 +199,8 @@ export class Machine {
       const p = this.parts.get(m.part), more = m.lost ? { transparent: true, opacity: 0.35 } : {};
       if (/beam|cable/.test(p.type)) return;
       if (m.point) return;
-      this.#links(m, k, p, more);
-      this.#box(m, k, p);
+      if (!this.looks.has(k)) this.#links(m, k, p, more);
+      if (this.ghost === null) this.#box(m, k, p);
     });
   }
 
@@ -213,7 +228,7 @@ export class Machine {
     const thin = 0.3 * this.r, look = { transparent: true, opacity: 0.28, depthWrite: false };
     let mesh;
     this.round ??= new Set(this.shapes.filter((s) => ["disk", "wheel", "sphere"].includes(s.kind)).map((s) => s.on[0]));
-    if (this.round.has(k)) return;
+    if (this.round.has(k) && !this.looks.has(k)) return;
     if (m.planar) {
       if (this.#attachments(k).length < 2) this.#own(m.part, this.#mesh(new T.BoxGeometry(5 * this.r, 3 * this.r, 2 * this.r), p.colour), this.groups[k]);
       return;
@@ -235,15 +250,34 @@ export class Machine {
       mesh.quaternion.setFromRotationMatrix(axes);
       mesh.add(new T.LineSegments(new T.EdgesGeometry(mesh.geometry), new T.LineBasicMaterial({ color: p.colour })));
     }
+    mesh.visible = !this.looks.has(k);
     this.masses.push(this.#own(m.part, mesh, this.groups[k]));
   }
 
   // ---- Shapes by kind ----
 
   #shape(s) {
+    if (s.given || (s.type === "collider" && s.kind !== "plane")) return this.#solid(s);
     const make = { point: this.#point, line: this.#line, coil: this.#coil, joint: this.#joint, arrow: this.#arrow,
                    sphere: this.#sphere, disk: this.#disk, wheel: this.#disk, plane: this.#plane, frame: this.#frame }[s.kind];
     if (make) make.call(this, s);
+  }
+
+  // Shapes of the model, and colliders; these are faint where the body has shapes.
+  #solid(s) {
+    if (s.kind === "disk") return this.#disk(s);
+    const faint = !s.given && this.looks.has(s.on[0]), opacity = s.given ? s.opacity : faint ? 0.2 : 0.75;
+    const look = opacity < 1 ? { transparent: true, opacity, depthWrite: opacity > 0.5 } : {};
+    if (s.kind === "mesh") look.side = T.DoubleSide;
+    if (s.kind === "mesh" && s.triangles.length < 64000) look.flatShading = true;
+    const mesh = this.#mesh(solid(s), s.colour ?? this.#bodyColour(s), look);
+    if (s.kind === "sphere" && s.on[0] !== 0 && !faint)
+      for (let i = 0; i < 3; i++) {
+        const ring = this.#mesh(new T.TorusGeometry(s.size, 0.02 * s.size, 6, 48), TYRE);
+        if (i) ring.rotation[i === 1 ? "x" : "y"] = Math.PI / 2;
+        mesh.add(ring);
+      }
+    this.#onBody(s, this.#at(mesh, s, 0));
   }
 
   #frame(s) {
@@ -257,7 +291,7 @@ export class Machine {
   }
 
   #line(s) {
-    if (s.on[0] === s.on[1]) {
+    if (s.on[0] === s.on[1] || s.type === "marker") {
       const tip = this.#mesh(new T.OctahedronGeometry(0.7 * this.r), STEEL);
       this.#own(s.part, this.#at(tip, s, 1), this.groups[s.on[1]]);
       return;
@@ -290,25 +324,70 @@ export class Machine {
   }
 
   #arrow(s) {
-    const part = s.part, names = ["fx", "fy", "fz"].map((c) => `${part}.${c}`);
-    const base = this.groups[s.on[0]];
-    if (names.some((n) => !this.motion.signals.has(n))) {
-      this.#own(part, this.#at(this.#mesh(new T.ConeGeometry(0.8 * this.r, 2 * this.r, 12).rotateX(Math.PI / 2), 0xc0392b), s, 0), base);
-      return;
+    if (this.motion.signals.has(`${s.part}.fx`)) return; // #forces() draws it
+    const cone = this.#mesh(new T.ConeGeometry(0.8 * this.r, 2 * this.r, 12).rotateX(Math.PI / 2), FORCE);
+    this.#own(s.part, this.#at(cone, s, 0), this.groups[s.on[0]]);
+  }
+
+  // Forces and torques of parts that have them as signals: joints, contacts, tyres, bushings. `shown`: which at first.
+  #forces() {
+    const done = new Set(), all = [];
+    for (const s of this.shapes) {
+      const names = (letter) => ["x", "y", "z"].map((c) => `${s.part}.${letter}${c}`).filter((n) => this.motion.signals.has(n));
+      if (done.has(s.part) || s.kind === "beam" || s.kind === "cable") continue;
+      done.add(s.part);
+      const force = names("f"), torque = names("m"), shown = /tyre|collision|contact|rolling|force/.test(s.type);
+      if (force.length > 1) all.push({ s, names: force, colour: FORCE, shown });
+      if (torque.length) all.push({ s, names: torque, colour: TORQUE, shown, torque: true });
     }
-    let most = 0;
-    for (let i = 0; i < this.motion.n; i++) most = Math.max(most, Math.hypot(...names.map((n) => this.motion.values(n)[i])));
-    const arrow = new T.ArrowHelper(Z, new T.Vector3(), 1, 0xc0392b), d = new T.Vector3();
-    this.#own(part, arrow);
+    for (const name of this.motion.signals.keys()) {
+      const part = name.slice(0, -3); // collisions have no shape of their own
+      if (!/\.fx$/.test(name) || done.has(part) || !this.motion.signals.has(`${part}.normal`) || !this.motion.signals.has(`${part}.x`)) continue;
+      this.parts.set(part, { name: part, type: "collision", objects: [], on: 0, at: [0, 0, 0, 0, 0, 0, 1], mass: 0, colour: STEEL });
+      all.push({ s: { part, type: "collision", on: [0], at: [[0, 0, 0, 0, 0, 0, 1]] }, names: ["x", "y", "z"].map((c) => `${part}.f${c}`), colour: FORCE, shown: true });
+    }
+    for (const kind of [false, true]) this.#scaleArrows(all.filter((a) => Boolean(a.torque) === kind));
+  }
+  #scaleArrows(list) {
+    const size = (a, i) => Math.hypot(...a.names.map((n) => this.motion.values(n)[i]));
+    const step = Math.max(1, Math.floor(this.motion.n / 300));
+    for (const group of [list.filter((a) => a.shown), list.filter((a) => !a.shown)]) {
+      const most = [];
+      for (const a of group) for (let i = 0; i < this.motion.n; i += step) most.push(size(a, i));
+      const sorted = most.filter(Number.isFinite).sort((x, y) => x - y), high = sorted[Math.floor(0.75 * (sorted.length - 1))] || sorted.at(-1) || 0;
+      for (const a of high > 0 ? group : []) this.#forceArrow(a, high);
+    }
+  }
+  #forceArrow({ s, names, colour, shown, torque }, most) {
+    const arrow = new T.ArrowHelper(Z, new T.Vector3(), 1, colour), d = new T.Vector3();
+    const letter = torque ? "m" : "f", has = new Map(names.map((n) => [n.at(-1), n])), axes = ["x", "y", "z"];
+    const place = axes.map((c) => `${s.part}.${c}`), own = s.type === "tyre" || s.type === "collision", body = this.groups[s.on[0]];
+    if (torque) arrow.add(new T.ArrowHelper(new T.Vector3(0, 1, 0), new T.Vector3(), 0.85, colour)); // two heads
+    this.#own(s.part, arrow);
+    arrow.userData.kind = letter;
+    this.arrows.push({ arrow, shown });
+    arrow.userData.on = shown;
     this.updates.push((t) => {
-      d.set(...names.map((n) => this.motion.value(n, t)));
+      d.set(...axes.map((c) => (has.has(c) ? this.motion.value(has.get(c), t) : 0)));
       const f = d.length();
-      arrow.visible = f > 1e-6 * most && Number.isFinite(f);
+      arrow.visible = arrow.userData.on && f > 1e-4 * most && Number.isFinite(f);
       if (!arrow.visible) return;
-      this.place(s, 0, arrow.position);
-      arrow.setDirection(d.divideScalar(f));
-      arrow.setLength(0.05 * this.size + (0.25 * this.size * f) / most, 2 * this.r, 1.2 * this.r);
+      if (own && place.every((n) => this.motion.signals.has(n))) arrow.position.set(...place.map((n) => this.motion.value(n, t)));
+      else this.place(s, 0, arrow.position);
+      if (s.type === "tyre") { // its axes: forward, across, the road's normal
+        const across = new T.Vector3(0, s.kind === "wheel" ? 1 : 0, s.kind === "wheel" ? 0 : 1).applyQuaternion(this.axes(s, 0)).applyQuaternion(body.quaternion);
+        const normal = this.floor?.normal ?? Z, forward = across.clone().cross(normal).normalize();
+        d.set(0, 0, 0).addScaledVector(forward, this.motion.value(`${s.part}.fx`, t) || 0)
+          .addScaledVector(normal.clone().cross(forward), this.motion.value(`${s.part}.fy`, t) || 0).addScaledVector(normal, this.motion.value(`${s.part}.fz`, t) || 0);
+      }
+      arrow.setDirection(d.normalize());
+      const length = Math.min(0.5, 0.15 * (f / most)) * this.size, head = Math.min(2 * this.r, 0.5 * length);
+      arrow.setLength(length, head, 0.6 * head);
+      if (torque) arrow.children[2].setLength(Math.max(1e-9, length - 0.6 * head), head, 0.6 * head);
     });
+  }
+  showArrows(on) {
+    for (const a of this.arrows) a.arrow.userData.on = on || a.shown;
   }
 
   #sphere(s) {
@@ -335,8 +414,12 @@ export class Machine {
 
   // A wheel with spokes, so that its rotation is seen; about z, or about y.
   #disk(s) {
-    const wheel = new T.Group(), R = s.size, rim = Math.min(0.09 * R, 3 * this.r);
-    wheel.add(this.#mesh(new T.TorusGeometry(R - rim, rim, 12, 64), s.type === "tyre" ? TYRE : this.#bodyColour(s)));
+    if (!s.given && this.looks.has(s.on[0]) && s.type !== "tyre") return;
+    if (s.type === "tyre" && this.shapes.some((o) => o.given && o.kind === "disk" && o.on[0] === s.on[0])) return;
+    const wheel = new T.Group(), R = s.size, width = s.dimension?.[0] ?? 0, rim = width > 0 ? Math.min(0.5 * width, 0.3 * R) : Math.min(0.09 * R, 3 * this.r);
+    const ring = this.#mesh(new T.TorusGeometry(R - rim, rim, 12, 64), s.colour ?? (s.type === "tyre" ? TYRE : this.#bodyColour(s)));
+    if (width > 0) ring.scale.z = (0.5 * width) / rim;
+    wheel.add(ring);
     const web = new T.CylinderGeometry(R - rim, R - rim, 0.04 * R, 48).rotateX(Math.PI / 2);
     wheel.add(this.#mesh(web, this.#bodyColour(s), { transparent: true, opacity: 0.25, depthWrite: false }));
     for (let i = 0; i < 3; i++) {
@@ -354,6 +437,12 @@ export class Machine {
     const side = 3 * this.size;
     if (s.on[0] === 0) {
       this.floor ??= { point: this.place(s, 0), normal: Z.clone().applyQuaternion(this.axes(s, 0)) };
+      if (s.road && this.ghost === null) {
+        const ground = this.#mesh(road(s.road), 0xffffff, { vertexColors: true, side: T.DoubleSide, roughness: 0.95, metalness: 0 });
+        ground.userData.far = true;
+        this.floor.bumps = true;
+        this.#own(s.part, this.#at(ground, s, 0), this.groups[0]);
+      }
       return;
     }
     const look = { transparent: true, opacity: 0.25, side: T.DoubleSide, depthWrite: false };
@@ -462,6 +551,48 @@ export class Machine {
     });
   }
 
+  // Colours beams and cables by one of their loads (0 N, 1 Q, 2 T, 3 M, 4 strain, 5 curvature); null: by part. Returns
+  // the range over the whole motion.
+  colourBy(which) {
+    const loads = this.motion.loads;
+    this.shadeBy = loads ? which : null;
+    for (const t of this.tubes) {
+      t.mesh.material.vertexColors = this.shadeBy !== null;
+      t.mesh.material.color.set(this.shadeBy === null ? t.colour : 0xffffff);
+      t.mesh.material.needsUpdate = true;
+    }
+    if (this.shadeBy === null) return null;
+    let low = Infinity, high = -Infinity;
+    for (let i = which; i < loads.values.length; i += LOADS) {
+      const v = loads.values[i];
+      if (Number.isFinite(v)) (low = Math.min(low, v)), (high = Math.max(high, v));
+    }
+    if (!(low <= high)) return (this.range = null);
+    const signed = low < 0 && high > 0 && Math.min(-low, high) > 1e-3 * Math.max(-low, high), most = Math.max(-low, high);
+    this.range = signed ? { low: -most, high: most, signed } : { low: low < 0 ? low : Math.min(0, low), high: high > 0 ? high : 0, signed: false };
+    if (this.range.low === this.range.high) this.range.high += 1e-300;
+    return this.range;
+  }
+  // A load of a piece at a time, between the records that are kept.
+  loadAt(piece, which, t) {
+    const { values, pieces, stride } = this.motion.loads, [i, u] = this.motion.at(t), x = (i + u) / stride, last = values.length / (LOADS * pieces) - 1;
+    const k = Math.min(Math.floor(x), last), next = Math.min(k + 1, last), w = Math.min(1, x - k);
+    const at = (n) => values[(n * pieces + piece) * LOADS + which];
+    return at(k) + (at(next) - at(k)) * w;
+  }
+  #shadeTube(tube, t) {
+    if (this.shadeBy === null || this.shadeBy === undefined || !this.range) return;
+    const { low, high, signed } = this.range, c = new T.Color(), value = Array.from({ length: tube.n }, (_, i) => this.loadAt(tube.first + i, this.shadeBy, t));
+    for (let i = 0; i < tube.rings; i++) {
+      // Values are those in the middle of pieces.
+      const x = Math.min(tube.n - 1, Math.max(0, i / tube.cut - 0.5)), k = Math.min(Math.floor(x), tube.n - 1), v = value[k] + (value[Math.min(k + 1, tube.n - 1)] - value[k]) * (x - k);
+      if (Number.isFinite(v)) shadeOf((v - low) / (high - low), signed, c);
+      else c.set(0x888888);
+      for (let j = 0; j < tube.sides; j++) c.toArray(tube.shade.array, 3 * (i * tube.sides + j));
+    }
+    tube.shade.needsUpdate = true;
+  }
+
   #tube(part, pieces) {
     const beam = pieces[0].kind === "beam", nodes = [pieces[0].on[0], ...pieces.map((s) => s.on[1])];
     const sides = 10, cut = 4, rings = cut * pieces.length + 1, colour = beam ? this.parts.get(part).colour : ROPE;
@@ -472,11 +603,17 @@ export class Machine {
         const a = i * sides + k, b = i * sides + ((k + 1) % sides);
         index.push(a, b, a + sides, b, b + sides, a + sides);
       }
-    const geometry = new T.BufferGeometry().setAttribute("position", position).setIndex(index);
+    const shade = new T.BufferAttribute(new Float32Array(3 * sides * rings).fill(1), 3);
+    const geometry = new T.BufferGeometry().setAttribute("position", position).setAttribute("color", shade).setIndex(index);
     const mesh = this.#mesh(geometry, colour, { side: T.DoubleSide });
+    const first = this.pieces ?? 0;
+    this.pieces = first + pieces.length;
+    this.tubes.push({ mesh, shade, colour, first, n: pieces.length, cut, sides, rings, beam });
     mesh.frustumCulled = false;
     this.#own(part, mesh);
-    this.updates.push(() => {
+    const own = this.tubes.at(-1);
+    this.updates.push((now) => {
+      this.#shadeTube(own, now);
       const x = nodes.map((k) => this.groups[k].position);
       const slope = nodes.map((k, i) => {
         const before = x[Math.max(0, i - 1)], after = x[Math.min(nodes.length - 1, i + 1)];
@@ -504,6 +641,14 @@ export class Machine {
       geometry.boundingSphere = null;
     });
   }
+}
+
+// Colours of a range from 0 to 1: blue, white, red for values of both signs, else a sequence from blue to yellow.
+const SEQUENCE = [0x2c3e8f, 0x2a7fb8, 0x3fb59a, 0xb9d957, 0xfde333].map((c) => new T.Color(c));
+const DIVERGING = [0x2b5fb8, 0x9cc3ea, 0xf2f2f2, 0xf0a28a, 0xb5232b].map((c) => new T.Color(c));
+export function shadeOf(u, signed, out) {
+  const list = signed ? DIVERGING : SEQUENCE, x = Math.min(0.9999, Math.max(0, u)) * (list.length - 1), i = Math.floor(x);
+  return out.copy(list[i]).lerp(list[i + 1], x - i);
 }
 
 // The cylinder with these moments, of which two are equal, and its axis; null: there is none.

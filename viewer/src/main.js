@@ -1,15 +1,31 @@
 // The page of galpha view: the machine, its parts, plots, and the time.
 import * as T from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
-import { Machine } from "./machine.js";
-import { Motion } from "./motion.js";
+import { gif } from "./film.js";
+import { Machine, shadeOf } from "./machine.js";
+import { ModeMotion } from "./modes.js";
+import { Motion, bytes } from "./motion.js";
 import { Plots, short, unit } from "./plots.js";
 
 const $ = (id) => document.getElementById(id);
 const data = JSON.parse($("data").textContent);
 data.signals.sort((a, b) => a.index - b.index);
-const motion = new Motion(data);
+const motion = data.modes ? new ModeMotion(data) : new Motion(data);
 const machine = data.shapes ? new Machine(data, motion) : null;
+const GHOSTS = [0xd9541e, 0x2a9d4a, 0x8e44ad, 0xc9a227, 0x16858c, 0xc0392b, 0x555f6e];
+// Other results, drawn over this one in one colour each; where a start moves bodies, the machine as it is given.
+const others = (data.others ?? []).map((d, i) => {
+  d.signals.sort((a, b) => a.index - b.index);
+  const m = new Motion(d);
+  return { data: d, motion: m, colour: GHOSTS[i % GHOSTS.length], machine: d.shapes ? new Machine(d, m, GHOSTS[i % GHOSTS.length]) : null };
+});
+const given = data.given && machine ? new Machine(data, givenMotion(), 0x9aa3ad) : null;
+function givenMotion() {
+  const poses = new Float32Array(bytes(data.given)), m = new Motion(data);
+  m.movers.forEach((mover, k) => mover && Object.assign(mover, { poses: poses.slice(7 * k, 7 * k + 7), turns: null }));
+  return m;
+}
+const first_ = Math.min(motion.start, ...others.map((o) => o.motion.start)), last_ = Math.max(motion.end, ...others.map((o) => o.motion.end));
 const state = { t: motion.start, playing: false, speed: 1, loop: true, selected: null, follow: false, trace: false };
 
 // ---- Facts ----
@@ -18,6 +34,9 @@ const title = data.title || data.file;
 document.title = `${title} – galpha`;
 $("title").textContent = title;
 const notes = [data.note];
+if (data.moves) notes.push(`The start moves bodies to where joints fit (given poses are faint): ${data.moves.trim().replaceAll("\n", "; ")}.`);
+if (others.length) notes.push([data, ...others.map((o) => o.data)].map((d, i) => `${i ? "over it in colour" : "in front"}: ${d.file}`).join("; ") + ".");
+if (data.meshes?.[1] < data.meshes?.[0]) notes.push(`Meshes are simplified to ${data.meshes[1]} of ${data.meshes[0]} triangles.`);
 if (data.status && data.status !== "finished") notes.push(`The run ${data.status === "running" ? "has not ended, or was killed" : data.status === "failed" ? `failed: ${data.failure}` : "was stopped before its end"}.`);
 if (machine && motion.movers.filter(Boolean).length < 2) notes.push("Nothing in this machine has a place in space.");
 if (data.records > motion.n) notes.push(`${motion.n} of ${data.records} records are shown.`);
@@ -50,7 +69,9 @@ const sun = new T.DirectionalLight(0xffffff, 2.2), sky = new T.HemisphereLight(0
 sky.position.copy(up);
 scene.add(sun, sun.target, sky);
 if (machine) scene.add(machine.scene);
+for (const o of [...others.map((x) => x.machine), given]) if (o) scene.add(o.scene);
 machine?.stand(up);
+for (const o of [...others.map((x) => x.machine), given]) o?.stand(up);
 
 // The floor: a grid below the machine, or the plane that it rolls or stands on. It follows the camera.
 const cell = 10 ** Math.floor(Math.log10(size)) * (size / 10 ** Math.floor(Math.log10(size)) > 4 ? 1 : 0.25);
@@ -97,7 +118,8 @@ function machineBounds() {
   }
   machine?.scene.updateMatrixWorld(true);
   for (const p of machine?.parts.values() ?? [])
-    for (const o of p.objects) if (o.visible && p.name !== "ground") box.expandByObject(o);
+    for (const o of p.objects) if (o.visible && p.name !== "ground" && !o.userData.far && !o.userData.kind) box.expandByObject(o);
+  for (const o of others) for (const g of o.machine?.groups.slice(1) ?? []) if (g && box.distanceToPoint(g.position) < 3 * size) box.expandByPoint(g.position);
   if (box.isEmpty()) box.setFromCenterAndSize(new T.Vector3(), new T.Vector3(size, size, size));
   return box;
 }
@@ -122,7 +144,8 @@ function framed() {
     box.union(machineBounds());
   }
   machine?.move(state.t);
-  return box.getSize(new T.Vector3()).length() < 6 * length || machine?.tiny ? box : machineBounds();
+  const whole = box.getSize(new T.Vector3()).length() < 3 * length || machine?.tiny;
+  return { box: whole ? box : machineBounds(), whole };
 }
 
 const directions = { iso: toward.clone().multiplyScalar(1.2).addScaledVector(right, 0.9).addScaledVector(up, 0.6), front: toward, right, top: up.clone().addScaledVector(toward, 1e-3) };
@@ -130,11 +153,20 @@ let direction = directions[flat ? "front" : "iso"].clone();
 
 function look(name) {
   if (name) direction = directions[name].clone();
-  const sphere = framed().getBoundingSphere(new T.Sphere());
-  const angle = (Math.PI / 180) * camera.fov * Math.min(1, camera.aspect);
-  const distance = (1.0 * sphere.radius) / Math.sin(0.5 * angle);
-  controls.target.copy(sphere.center);
-  camera.position.copy(sphere.center).addScaledVector(direction.normalize(), distance);
+  const { box } = framed(), centre = box.getCenter(new T.Vector3()), x = new T.Vector3(), y = new T.Vector3(), d = new T.Vector3();
+  direction.normalize();
+  x.crossVectors(camera.up, direction).normalize();
+  y.crossVectors(direction, x);
+  // The least distance from which all corners of the box are within the picture.
+  const high = Math.tan((0.5 * Math.PI * camera.fov) / 180), wide = high * camera.aspect;
+  let distance = 1e-6 * size;
+  for (let i = 0; i < 8; i++) {
+    d.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(centre);
+    distance = Math.max(distance, d.dot(direction) + Math.abs(d.dot(x)) / wide, d.dot(direction) + Math.abs(d.dot(y)) / high);
+  }
+  distance *= 1.12;
+  controls.target.copy(centre);
+  camera.position.copy(centre).addScaledVector(direction, distance);
   camera.near = distance / 200;
   camera.far = distance * 100;
   camera.updateProjectionMatrix();
@@ -153,23 +185,24 @@ function targetPlace(out) {
 
 function seek(t) {
   targetPlace(before);
-  state.t = Math.min(motion.end, Math.max(motion.start, t));
-  machine?.move(state.t);
+  state.t = Math.min(last_, Math.max(first_, t));
+  machine?.move(Math.min(motion.end, Math.max(motion.start, state.t)));
+  for (const o of others) o.machine?.move(Math.min(o.motion.end, Math.max(o.motion.start, state.t)));
   if (state.follow && machine) {
     const d = targetPlace(followed).sub(before);
     controls.target.add(d);
     camera.position.add(d);
   }
   $("slider").value = state.t;
-  $("clock").textContent = data.analysis === "static" ? `record ${state.t.toFixed(1)} / ${motion.end}` : `${state.t.toFixed(decimals)} / ${motion.end.toFixed(decimals)} s`;
+  $("clock").textContent = data.modes ? `phase ${Math.round(360 * state.t)}°` : data.analysis === "static" ? `record ${state.t.toFixed(1)} / ${motion.end}` : `${state.t.toFixed(decimals)} / ${last_.toFixed(decimals)} s`;
   plots.move(state.t);
   showValues();
 }
 const decimals = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(Math.max(1e-9, motion.end - motion.start)))));
 
 function setPlaying(on) {
-  state.playing = on && motion.n > 1;
-  if (state.playing && state.t >= motion.end) seek(motion.start);
+  state.playing = on && last_ > first_;
+  if (state.playing && state.t >= last_) seek(first_);
   $("play").innerHTML = state.playing ? "&#10074;&#10074;" : "&#9654;";
   clock = null;
 }
@@ -183,7 +216,19 @@ function stepBy(n) {
 
 function nextEvent() {
   const next = data.events.find(([t]) => t > state.t + 1e-9 * (motion.end - motion.start)) ?? data.events[0];
-  if (next) seek(next[0]);
+  if (next) seek(next[0]), flash(next[1]);
+}
+function lastEvent() {
+  const before = data.events.findLast(([t]) => t < state.t - 1e-9 * (motion.end - motion.start)) ?? data.events.at(-1);
+  if (before) seek(before[0]), flash(before[1]);
+}
+// A text over the picture for two seconds.
+let fading = null;
+function flash(text) {
+  $("flash").textContent = text;
+  $("flash").hidden = false;
+  clearTimeout(fading);
+  fading = setTimeout(() => ($("flash").hidden = true), 2000);
 }
 
 // ---- Parts ----
@@ -335,10 +380,10 @@ const toggle = (id, f) => ($(id).onclick = () => {
   $(id).setAttribute("aria-pressed", on);
   f(on);
 });
-const plots = new Plots(motion, $("panels"), seek, () => markPlotted());
+const plots = new Plots(motion, $("panels"), seek, () => markPlotted(), others.map((o) => o.motion));
 $("play").onclick = () => setPlaying(!state.playing);
-$("slider").min = motion.start;
-$("slider").max = motion.end > motion.start ? motion.end : motion.start + 1;
+$("slider").min = first_;
+$("slider").max = last_ > first_ ? last_ : first_ + 1;
 $("slider").oninput = () => seek(Number($("slider").value));
 for (const name of Object.keys(directions)) $(`view-${name}`).onclick = () => look(name);
 $("fit").onclick = () => look();
@@ -346,6 +391,12 @@ toggle("follow", (on) => (state.follow = on));
 toggle("trace", (on) => ((state.trace = on), showTrace()));
 toggle("masses", (on) => machine?.masses.forEach((m) => (m.visible = on)));
 toggle("loop", (on) => (state.loop = on));
+toggle("forces", (on) => (machine?.showArrows(on), seek(state.t)));
+$("forces").hidden = !machine?.arrows.some((a) => !a.shown);
+toggle("ghosts", (on) => [...others.map((o) => o.machine), given].forEach((o) => o && (o.scene.visible = on)));
+$("ghosts").hidden = !others.length && !given;
+$("ghosts").textContent = given ? "given" : "others";
+$("panels-button").onclick = () => document.documentElement.classList.toggle("bare");
 $("event").onclick = nextEvent;
 $("event").hidden = data.events.length === 0;
 $("search").oninput = showTree;
@@ -356,6 +407,53 @@ function setDark(on) {
   if (plots.names.length) plots.draw();
 }
 
+// ---- Colours of beams and cables ----
+
+const LOADS = [["axial force", "N"], ["shear force", "N"], ["torque", "N·m"], ["bending moment", "N·m"], ["strain", "–"], ["curvature", "1/m"]];
+$("colour").hidden = !machine?.tubes.length || !motion.loads;
+if (!$("colour").hidden) {
+  const beams = machine.tubes.some((t) => t.beam);
+  $("colour").add(new Option("colour by part", ""));
+  LOADS.forEach(([name], i) => (beams || i === 0 || i === 4) && $("colour").add(new Option(`${name}`, i)));
+}
+function setColour(which) {
+  const range = machine?.colourBy(which);
+  $("colour").value = which ?? "";
+  $("legend").hidden = which === null || !range;
+  if (range) {
+    const c = new T.Color(), stops = Array.from({ length: 9 }, (_, i) => `#${shadeOf(i / 8, range.signed, c).getHexString()}`);
+    $("legend").querySelector("b").textContent = `${LOADS[which][0]} [${LOADS[which][1]}]`;
+    $("legend").querySelector("i").style.background = `linear-gradient(to right, ${stops.join()})`;
+    [...$("legend").querySelectorAll("span")].forEach((e, i) => (e.textContent = short(range.low + (range.high - range.low) * (i / 2))));
+  }
+  seek(state.t);
+}
+$("colour").onchange = () => setColour($("colour").value === "" ? null : Number($("colour").value));
+
+// ---- Modes ----
+
+$("modes").hidden = !data.modes;
+if (data.modes) {
+  data.modes.forEach((m, i) => {
+    const damped = m.damping === null ? "" : `, ${short(100 * m.damping)} %`;
+    const text = m.zero ? "0 Hz" : m.eigenvalue[1] === 0 ? `${short(m.eigenvalue[0])} 1/s` : `${short(m.frequency)} Hz${damped}`;
+    $("mode").add(new Option(`${i + 1}: ${text}${m.eigenvalue[0] > 1e-9 * Math.hypot(...m.eigenvalue) && !m.zero ? ", grows" : ""}`, i));
+  });
+  $("mode").onchange = () => setMode(Number($("mode").value));
+  $("amplitude").oninput = () => setMode(motion.chosen);
+}
+// A mode with the chosen amplitude: at 1, 15 % of the machine's size, or 0.5 rad.
+function setMode(number) {
+  motion.choose(number);
+  const { far, turned } = motion.extent(), most = Math.max(far / (0.15 * size), turned / 0.5);
+  motion.amplitude = most > 0 ? Number($("amplitude").value) / most : 0;
+  $("mode").value = number;
+  const m = data.modes[number];
+  $("mode-facts").textContent = m ? `eigenvalue ${short(m.eigenvalue[0])} ± ${short(Math.abs(m.eigenvalue[1]))} i 1/s; amplitude ${short(motion.amplitude * far)} m, ${short(motion.amplitude * turned)} rad` : "";
+  seek(state.t);
+  showTrace();
+}
+
 const speeds = [0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
 for (const s of speeds) $("speed").add(new Option(`${s}×`, s));
 function setSpeed(s) {
@@ -364,7 +462,7 @@ function setSpeed(s) {
 }
 $("speed").onchange = () => setSpeed(Number($("speed").value));
 // A run that is over within a blink, or takes minutes, begins slower or faster.
-const span = motion.end - motion.start;
+const span = last_ - first_;
 setSpeed(speeds.findLast((s) => span / s >= 3 || s === speeds[0]) > 1 ? (span > 60 ? speeds.findLast((s) => span / s >= 20) : 1) : speeds.findLast((s) => span / s >= 3) ?? speeds[0]);
 
 function save(url, name) {
@@ -393,10 +491,27 @@ $("film").onclick = () => {
 };
 $("film").hidden = typeof MediaRecorder === "undefined";
 
+// One pass of the motion as a GIF, 15 frames for each second of it as it is played, at most 150.
+let encoding = false;
+$("gif").onclick = async () => {
+  if (encoding) return;
+  encoding = true;
+  $("gif").setAttribute("aria-pressed", true);
+  setPlaying(false);
+  const before = state.t, seconds = span / state.speed, n = Math.max(2, Math.min(150, Math.round(15 * seconds)));
+  const blob = await gif($("canvas"), n, Math.max(20, Math.round((1000 * seconds) / n)), (i) => (seek(first_ + (span * i) / (data.modes ? n : n - 1)), render()),
+                         (u) => flash(`GIF: ${Math.round(100 * u)} %`));
+  window.galpha.lastGif = blob;
+  save(URL.createObjectURL(blob), "machine.gif");
+  seek(before);
+  $("gif").setAttribute("aria-pressed", false);
+  encoding = false;
+};
+
 const press = (id) => () => $(id).click();
-const KEYS = { " ": press("play"), ArrowRight: () => stepBy(1), ArrowLeft: () => stepBy(-1), Home: () => seek(motion.start), End: () => seek(motion.end),
+const KEYS = { " ": press("play"), ArrowRight: () => stepBy(1), ArrowLeft: () => stepBy(-1), Home: () => seek(first_), End: () => seek(last_),
                "+": () => setSpeed(speeds[Math.min(speeds.length - 1, speeds.indexOf(state.speed) + 1)]), "-": () => setSpeed(speeds[Math.max(0, speeds.indexOf(state.speed) - 1)]),
-               l: press("loop"), d: press("theme"), f: press("fit"), c: press("follow"), t: press("trace"), m: press("masses"), e: nextEvent, p: press("picture"), r: press("film"),
+               l: press("loop"), d: press("theme"), f: press("fit"), c: press("follow"), t: press("trace"), m: press("masses"), e: nextEvent, b: lastEvent, g: press("gif"), v: press("forces"), o: press("ghosts"), h: press("panels-button"), p: press("picture"), r: press("film"),
                1: press("view-iso"), 2: press("view-front"), 3: press("view-right"), 4: press("view-top"), Escape: () => select(null) };
 addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches?.("input[type=search], select")) return;
@@ -435,9 +550,9 @@ function frame(now) {
   if (state.playing) {
     const t = state.t + (clock === null ? 0 : (0.001 * (now - clock)) * state.speed);
     clock = now;
-    if (t <= motion.end) seek(t);
-    else if (state.loop) seek(motion.start + ((t - motion.start) % (span || 1)));
-    else seek(motion.end), setPlaying(false);
+    if (t <= last_) seek(t);
+    else if (state.loop) seek(first_ + ((t - first_) % (span || 1)));
+    else seek(last_), setPlaying(false);
   }
   controls.update();
   render();
@@ -453,11 +568,39 @@ plots.draw();
 new ResizeObserver(resize).observe($("stage"));
 resize();
 look();
-if (machine && framed().getSize(new T.Vector3()).length() < 0.3 * wander()) $("follow").click();
-for (const id of ["play", "slider", "speed", "loop"]) $(id).disabled = motion.n < 2;
+if (machine && motion.n > 1 && !framed().whole) $("follow").click();
+for (const id of ["play", "slider", "speed", "loop", "gif"]) $(id).disabled = motion.n < 2 && !others.length;
 if (motion.n < 2) $("parts").querySelector("#values").textContent = "";
-seek(motion.start);
+seek(first_);
+if (data.modes) setMode(motion.chosen), setSpeed(0.5), setPlaying(true);
+if (window.self !== window.top) document.documentElement.classList.add("bare", "embedded");
 requestAnimationFrame(frame);
+
+// ---- While a run goes on: the page is written anew and reloads itself, with time, camera and plots as they are ----
+
+if (data.live) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem("galpha") ?? "null");
+    if (kept) {
+      camera.position.fromArray(kept.camera);
+      controls.target.fromArray(kept.target);
+      plots.names = kept.names.filter((n) => motion.signals.has(n));
+      plots.draw();
+      select(kept.selected);
+      seek(kept.atEnd ? last_ : kept.t);
+    } else {
+      seek(last_);
+    }
+  } catch { /* a browser that keeps nothing: the page starts anew */ }
+  if (data.status === "running") setTimeout(reload, 1000 * data.live);
+}
+function reload() {
+  try {
+    sessionStorage.setItem("galpha", JSON.stringify({ camera: camera.position.toArray(), target: controls.target.toArray(), names: plots.names,
+                                                      selected: state.selected, t: state.t, atEnd: state.t >= last_ }));
+  } catch { /* as above */ }
+  location.reload();
+}
 
 // What is plotted unless signals are named: coordinates of joints, else positions of the first body.
 function firstSignals() {
@@ -471,20 +614,10 @@ function firstSignals() {
   return choices.find((c) => c.length) ?? [];
 }
 
-// How far the followed part goes.
-function wander() {
-  const a = new T.Box3(), x = new T.Vector3();
-  for (let i = 0; i < 50; i++) {
-    machine.move(motion.start + (span * i) / 49);
-    a.expandByPoint(targetPlace(x));
-  }
-  machine.move(state.t);
-  return a.getSize(new T.Vector3()).length();
-}
-
 // For tests: the state of the page, and where a part is on the screen.
 window.galpha = {
-  state, motion, machine, plots, seek, select, look, scene, camera, controls,
+  T,
+  state, motion, machine, others, given, plots, setColour, setMode, seek, select, look, scene, camera, controls,
   project(name) {
     const p = machine.parts.get(name), v = new T.Vector3().fromArray(p.at).applyMatrix4(machine.groups[p.on].matrixWorld).project(camera);
     const r = $("canvas").getBoundingClientRect();

@@ -1,7 +1,7 @@
 // The data of the page: poses of movers and values of signals between records.
 import { Quaternion, Vector3 } from "three";
 
-function bytes(text) {
+export function bytes(text) {
   const letters = atob(text), out = new Uint8Array(letters.length);
   for (let i = 0; i < out.length; i++) out[i] = letters.charCodeAt(i);
   return out.buffer;
@@ -15,6 +15,7 @@ export class Motion {
     this.end = this.time[this.n - 1] ?? 0;
     this.movers = (data.movers ?? []).map((m) => (m ? { ...m, poses: new Float32Array(bytes(m.poses)) } : null));
     this.signals = new Map(data.signals.map((s) => [s.name, { ...s, coded: s.values, values: null }]));
+    this.loads = data.loads ? { ...data.loads, values: new Float32Array(bytes(data.loads.values)) } : null;
     for (const mover of this.movers) if (mover && mover.poses.length > 7) mover.turns = this.#turns(mover);
   }
 

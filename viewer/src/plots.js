@@ -4,8 +4,9 @@ import uPlot from "uplot";
 const COLOURS = ["#1769c4", "#d9541e", "#2a9d4a", "#8e44ad", "#c0392b", "#16858c", "#b8860b", "#555f6e"];
 
 export class Plots {
-  constructor(motion, box, seek, changed) {
-    Object.assign(this, { motion, box, seek, changed, names: [], panels: [], t: motion.start });
+  // others: motions of further results, whose signals of the same names are dashed.
+  constructor(motion, box, seek, changed, others = []) {
+    Object.assign(this, { motion, box, seek, changed, others, names: [], panels: [], t: motion.start });
     new ResizeObserver(() => this.#resize()).observe(box);
   }
 
@@ -57,12 +58,13 @@ export class Plots {
       series.push({ stroke: colour, width: 1.5, label: n });
       columns.push(finite(this.motion.values(n)));
     });
+    const all = this.#withOthers(names, series, columns, finite);
     const plot = new uPlot({
       width: this.#width(), height: 170, legend: { show: false }, scales: { x: { time: false } },
       cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0], pxAlign: 0,
-      axes: [{ ...axis, size: 28 }, { ...axis, size: 62, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
+      axes: [{ ...axis, size: 28 }, { ...axis, size: 72, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
       series, bands,
-    }, columns, root);
+    }, all, root);
     const values = names.map((n, i) => {
       const key = document.createElement("span"), mark = document.createElement("i"), text = document.createElement("b");
       mark.style.background = COLOURS[i % COLOURS.length];
@@ -84,6 +86,20 @@ export class Plots {
     this.panels.push({ plot, cursor, names, values });
   }
 
+  // Adds columns of other results, whose times may be different.
+  #withOthers(names, series, columns, finite) {
+    const tables = [columns];
+    for (const [k, other] of this.others.entries()) {
+      const have = names.filter((n) => other.signals.has(n));
+      if (!have.length) continue;
+      tables.push([Array.from(other.time), ...have.map((n) => finite(other.values(n)))]);
+      for (const n of have) series.push({ stroke: COLOURS[names.indexOf(n) % COLOURS.length], width: 1.2, dash: [[6, 3], [2, 3], [8, 2, 2, 2]][k % 3], label: `${n} (${k + 2})`, spanGaps: true });
+    }
+    if (tables.length === 1) return columns;
+    for (const s of series.slice(1)) s.spanGaps = true;
+    return uPlot.join(tables.map((t) => distinct(t)));
+  }
+
   #resize() {
     for (const p of this.panels) if (p.plot.width !== this.#width()) p.plot.setSize({ width: this.#width(), height: 170 });
     this.move(this.t);
@@ -95,9 +111,15 @@ export class Plots {
       cursor.style.left = `${plot.over.offsetLeft + plot.valToPos(t, "x")}px`;
       cursor.style.top = `${plot.over.offsetTop}px`;
       cursor.style.height = `${plot.over.clientHeight}px`;
-      names.forEach((n, i) => (values[i].textContent = short(this.motion.value(n, t))));
+      names.forEach((n, i) => (values[i].textContent = [this.motion, ...this.others.filter((o) => o.signals.has(n))].map((m) => short(m.value(n, t))).join(" | ")));
     }
   }
+}
+
+// A table without repeated times, which uPlot cannot join: the last of equal ones stays.
+function distinct([time, ...rest]) {
+  const keep = time.map((t, i) => i + 1 === time.length || time[i + 1] > t);
+  return [time, ...rest].map((c) => c.filter((_, i) => keep[i]));
 }
 
 // "m/s^2" as it is printed: m/s².

@@ -1,0 +1,880 @@
+/* Collocation: order 2M by Lobatto IIIA, 2M − 1 by Radau IIA (Hairer & Wanner II, IV.5), on Lie groups.
+ *
+ * Nodes 0 = c₀ < ... < c_M = 1 of the step h, A_mj = ∫₀^c_m ℓ_j; with two nodes (M = 1) it is the
+ * generalized-α method with ρ∞ = 1. Unknowns are z = (vdot, λ, ψ, xdot, y) at the nodes 1 ... M:
+ *
+ *   v_m = v₀ + h Σ A_mj vdot_j      Ω_m = h Σ A_mj T(Ω_j)⁻¹ v_j      q_m = move(q₀, Ω_m)
+ *   x_m = x₀ + h Σ A_mj xdot_j
+ *
+ * with M vdot = f, B v + Φ_t = 0, k = 0, xdot = s and y = o at every node: constraints of velocities only. At
+ * the end of the step q is moved onto Φ = 0, v onto its constraints, and vdot, λ, ψ, y are computed again
+ * from q, v and x (collocation_end.c): they then have the order of q.
+ *
+ * The equations are solved by sweeps: residuals at all nodes, then an increment at each of them with its own
+ * matrix, made once a step at the predicted values. With d = h A_mm and D with shifts (d, 1) it is
+ *
+ *   dyn, x, y   D + d² Q       columns x: d D; + I (x,x), + I (y,y)
+ *   Φ           B + d G        right-hand side: A₁⁻¹ (B v + Φ_t)/h over the nodes
+ *   k           D/d + d Q      right-hand side: A₁⁻¹ k/h
+ *
+ * where A₁ is A without row and column 0: without it multipliers would converge by a factor of 2 only. T
+ * does not occur, since T(Ω) δΩ = d δv up to O(h²). */
+#include "core/collocation.h"
+#include "core/arrays.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* A sweep contracts by this at least, or the step is too long. */
+#define SLOWEST 0.9
+/* The first sweeps contract more than the following ones: a better rate than this is not relied upon. */
+#define LEAST_RATE 0.05
+/* The first sweeps may grow while multipliers settle; beyond this they diverge. */
+#define DIVERGES 2.0
+/* Sweeps are cheaper than Newton's iterations, and more of them are needed. */
+#define SWEEPS 2
+enum { PASSES = 3 };         /* over the nodes, for Ω */
+/* Orders of Radau for stiff equations, where the one of Lobatto was at most ORDER_OF_LOOSE, and beyond. */
+enum { ORDER_OF_LOOSE = 6, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
+#define TURN_MOST 2.0        /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
+#define STALL_LIMIT 1e-7     /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
+#define STALLS 0.8
+#define GROWN 5.0            /* and have not grown by this, are rounding */
+enum { STALLED_MOST = 3 };
+#define FREE 0.01            /* weight of increments of λ, ψ, y, which are computed again at the end */
+#define LEAST_VELOCITY 1e-3  /* errors of smaller velocities are relative to this */
+#define EXTRAPOLATED 2.5     /* [-] longest step, relative to the last one, that its polynomial is used for */
+#define FLOOR_MARGIN 50.0    /* increments below this many roundings do not become smaller */
+
+/* ---- Memory ---- */
+
+ga__colloc *ga__colloc_of(const ga_stepper *st)
+{
+  return st->own;
+}
+
+static void destroy(ga_stepper *st)
+{
+  if (st->own) ga__free(st->ctx, ga__colloc_of(st)->block);
+  ga__free(st->ctx, st->own);
+  st->own = NULL;
+}
+
+static ga_status create(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const size_t n = (size_t)sys->n, nv = (size_t)sys->nv, nq = (size_t)sys->nq,
+               nx = (size_t)sys->size[GA_BLOCK_X];
+  ga__colloc *c = st->own = ga__alloc(st->ctx, 1, sizeof *c);
+  if (!c) return ga__no_memory(st->ctx, "a stepper");
+  for (int order = 0; order <= GA__MOST_ORDER; order++) ga__colloc_rule_make(order, &c->rule[order]);
+  const ga__array part[] = {{&c->z, GA__NODES * n},
+                            {&c->v, GA__NODES * nv},
+                            {&c->x, GA__NODES * nx},
+                            {&c->exponent, GA__NODES * nv},
+                            {&c->rate, GA__NODES * nv},
+                            {&c->q, GA__NODES * nq},
+                            {&c->r, GA__NODES * n},
+                            {&c->T, (size_t)ga_group_blocks_length(sys->group)},
+                            {&c->end_q, nv},
+                            {&c->omega, nv},
+                            {&c->inside, GA__NODES * 2 * nv}};
+  return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &c->block, NULL);
+}
+
+/* Of a state: numbers of the family, and z at the nodes of its last step before its end. */
+static size_t state_length(const ga_stepper *st)
+{
+  return GA__COLLOC_Z + GA__MOST_STAGES * (size_t)st->sys->n;
+}
+
+static int most_stages(const ga_stepper *st)
+{
+  (void)st;
+  return GA__MOST_STAGES;
+}
+
+/* ---- Nodes ---- */
+
+ga_point ga__colloc_point(const ga_stepper *st, int m)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int *start = sys->start;
+  const double *z = c->z + m * sys->n;
+  const double t = m == c->now->stages ? st->next.scalar[GA__T]
+                                       : st->now.scalar[GA__T] + c->now->c[m] * st->h;
+  return (ga_point){t,
+                    c->q + m * sys->nq,
+                    c->v + m * sys->nv,
+                    z,
+                    z + start[GA_BLOCK_LAMBDA],
+                    z + start[GA_BLOCK_PSI],
+                    c->x + m * sys->size[GA_BLOCK_X],
+                    z + start[GA_BLOCK_Y],
+                    0,
+                    NULL};
+}
+
+void ga__colloc_collect(const ga_system *sys, const ga__state *s, double *z)
+{
+  const double *const from[GA_N_BLOCKS] = {s->vdot, s->lambda, s->psi, s->xdot, s->y};
+  for (int b = 0; b < GA_N_BLOCKS; b++) ga__copy_numbers(z + sys->start[b], from[b], sys->size[b]);
+}
+
+void ga__colloc_distribute(const ga_system *sys, const double *z, ga__state *s)
+{
+  double *const to[GA_N_BLOCKS] = {s->vdot, s->lambda, s->psi, s->xdot, s->y};
+  for (int b = 0; b < GA_N_BLOCKS; b++) ga__copy_numbers(to[b], z + sys->start[b], sys->size[b]);
+}
+
+void ga__colloc_multiply(const ga_group *g, const double *T, const double *from, double *to)
+{
+  const int n = ga_group_nv(g);
+  if (to != from) memcpy(to, from, (size_t)n * sizeof *to);
+  for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    double out[6];
+    for (int i = 0; i < size; i++) {
+      out[i] = 0.0;
+      for (int j = 0; j < size; j++) out[i] += T[at + i * size + j] * from[start + j];
+    }
+    for (int i = 0; i < size; i++) to[start + i] = out[i];
+    at += size * size;
+  }
+}
+
+/* to_m = begin + h Σ A_mj rate_j, rate[GA__NODES][stride] */
+static void integrate(const ga__colloc_rule *rule, double h, const double *begin, const double *rate,
+                      int stride, double *to, int n)
+{
+  for (int m = 1; m <= rule->stages; m++)
+    for (int i = 0; i < n; i++) {
+      double sum = 0.0;
+      for (int j = rule->first; j <= rule->stages; j++) sum += rule->A[m][j] * rate[j * stride + i];
+      to[m * n + i] = (begin ? begin[i] : 0.0) + h * sum;
+    }
+}
+
+/* Ω_m by passes over the nodes, from those of the last sweep. */
+static void turn(ga_stepper *st)
+{
+  const ga_group *g = st->sys->group;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = st->sys->nv, n = (c->now->stages + 1) * nv;
+  double *before = c->inside; /* free within a step */
+  const int passes = ga_group_n_blocks(g) > 0 ? PASSES : 1;
+  memcpy(before, c->exponent, (size_t)n * sizeof(double));
+  for (int pass = 0; pass < passes; pass++) {
+    for (int m = 0; m <= c->now->stages; m++) {
+      double *rate = c->rate + m * nv;
+      if (m > 0 && passes > 1) {
+        ga_group_tangent_inverse(g, c->T, c->exponent + m * nv);
+        ga__colloc_multiply(g, c->T, c->v + m * nv, rate);
+      } else {
+        ga__copy_numbers(rate, c->v + m * nv, nv);
+      }
+    }
+    integrate(c->now, st->h, NULL, c->rate, nv, c->exponent, nv);
+  }
+  c->moved = 0.0;
+  for (int i = 0; i < n; i++) c->moved = fmax(c->moved, fabs(c->exponent[i] - before[i]));
+}
+
+/* v, x, Ω, q at the nodes from vdot and xdot there. */
+static void move_nodes(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nx = sys->size[GA_BLOCK_X];
+  integrate(c->now, st->h, st->now.v, c->z, sys->n, c->v, sys->nv);
+  integrate(c->now, st->h, st->now.x, c->z + sys->start[GA_BLOCK_X], sys->n, c->x, nx);
+  turn(st);
+  for (int m = 1; m <= c->now->stages; m++)
+    ga_group_move(sys->group, c->q + m * sys->nq, st->now.q, c->exponent + m * sys->nv);
+}
+
+/* next := the last node. */
+static void trial(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int m = c->now->stages;
+  ga__colloc_distribute(sys, c->z + m * sys->n, &st->next);
+  ga__copy_numbers(st->next.q, c->q + m * sys->nq, sys->nq);
+  ga__copy_numbers(st->next.v, c->v + m * sys->nv, sys->nv);
+  ga__copy_numbers(st->next.x, c->x + m * sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_X]);
+}
+
+/* ---- Prediction ---- */
+
+const ga__colloc_rule *ga__colloc_last_rule(const ga_stepper *st, const ga__state *s)
+{
+  const double order = s->own[GA__COLLOC_ORDER];
+  if (!(s->scalar[GA__H_OLD] > 0.0 && order > 0.0 && order <= GA__MOST_ORDER)) return NULL;
+  const ga__colloc_rule *rule = &ga__colloc_of(st)->rule[(int)order];
+  return rule->stages >= GA__STAGES_LEAST ? rule : NULL;
+}
+
+/* z at the nodes by the polynomial of the last step; behind a start by the rates found there. */
+static void predict_nodes(ga_stepper *st, double h)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *now = &st->now;
+  ga__colloc *c = ga__colloc_of(st);
+  const int n = sys->n;
+  const double h_old = now->scalar[GA__H_OLD];
+  const ga__colloc_rule *old = ga__colloc_last_rule(st, now);
+  const double *const rates[GA_N_BLOCKS] = {now->vdot_prev, now->lambda_prev, now->psi_prev, now->xdot_prev,
+                                            now->y_prev};
+  ga__colloc_collect(sys, now, c->z);
+  for (int m = 1; m <= c->now->stages; m++) {
+    double *z = c->z + m * n, w[GA__NODES];
+    ga__copy_numbers(z, c->z, n);
+    if (old && h <= EXTRAPOLATED * h_old) {
+      ga__colloc_weights(old, 1.0 + c->now->c[m] * h / h_old, w);
+      for (int i = 0; i < n; i++) z[i] *= w[old->stages];
+      for (int j = old->first; j < old->stages; j++)
+        for (int i = 0; i < n; i++) z[i] += w[j] * now->own[GA__COLLOC_Z + j * n + i];
+    } else if (!(h_old > 0.0) && now->scalar[GA__HAS_JERK] != 0.0) {
+      for (int b = 0; b < GA_N_BLOCKS; b++)
+        for (int i = 0; i < sys->size[b]; i++) z[sys->start[b] + i] += c->now->c[m] * h * rates[b][i];
+    }
+    if (st->red.null.r > 0)
+      ga__null_reduce(&st->red.null, sys, z + sys->start[GA_BLOCK_LAMBDA], z + sys->start[GA_BLOCK_PSI]);
+  }
+}
+
+/* λ, ψ and y of the last steps into next, for extrapolations over a short time; and all that the step does not
+ * use, so that a state does not depend on what was in its place before. */
+static void keep_history(ga_stepper *st)
+{
+  const int *size = st->sys->size;
+  const ga__state *now = &st->now, *next = &st->next;
+  static const int unused[] = {GA__EPS_A, GA__EPS_W, GA__KAPPA_H2, GA__SPAN, GA__SPAN_W};
+  for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
+    next->scalar[unused[i]] = now->scalar[unused[i]];
+  ga__copy_numbers(next->eta, now->eta, size[GA_BLOCK_LAMBDA]);
+  const struct {
+    double *prev2, *prev;
+    const double *from2, *from;
+    int n;
+  } kept[] = {
+      {next->lambda_prev2, next->lambda_prev, now->lambda_prev, now->lambda, size[GA_BLOCK_LAMBDA]},
+      {next->psi_prev2, next->psi_prev, now->psi_prev, now->psi, size[GA_BLOCK_PSI]},
+      {next->y_prev2, next->y_prev, now->y_prev, now->y, size[GA_BLOCK_Y]},
+      {next->a_prev2, next->a_prev, now->a_prev, now->a, st->sys->nv},
+      {next->w_prev2, next->w_prev, now->w_prev, now->w, size[GA_BLOCK_X]},
+      {next->eta_prev2, next->eta_prev, now->eta_prev, now->eta, size[GA_BLOCK_LAMBDA]}};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    ga__copy_numbers(kept[i].prev2, kept[i].from2, kept[i].n);
+    ga__copy_numbers(kept[i].prev, kept[i].from, kept[i].n);
+  }
+}
+
+/* Rule and kind of sweeps: where the simple ones have failed, in order; the rule for stiff equations unless
+ * the order is given. */
+static void choose_rule(ga_stepper *st, int in_order)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const int order = st->order > ORDER_OF_LOOSE ? STIFF_ORDER_TIGHT : STIFF_ORDER;
+  c->in_order = in_order;
+  c->now = &c->rule[in_order && st->opts.order == 0 ? order : st->order];
+}
+
+static void begin_nodes(ga_stepper *st, double h, int in_order)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  choose_rule(st, in_order);
+  predict_nodes(st, h);
+  ga__copy_numbers(c->v, st->now.v, sys->nv);
+  ga__copy_numbers(c->x, st->now.x, sys->size[GA_BLOCK_X]);
+  ga__copy_numbers(c->q, st->now.q, sys->nq);
+  memset(c->exponent, 0, GA__NODES * (size_t)sys->nv * sizeof(double));
+  for (int m = 1; m <= c->now->stages; m++) /* with v of the beginning: the passes begin near Ω */
+    for (int i = 0; i < sys->nv; i++) c->exponent[m * sys->nv + i] = c->now->c[m] * h * st->now.v[i];
+  move_nodes(st);
+  trial(st);
+}
+
+static ga_status predict(ga_stepper *st, double h, ga__scratch scratch)
+{
+  (void)scratch;
+  ga__begin_step(st, h);
+  keep_history(st);
+  st->v_n = st->now.v;
+  st->c1 = st->c2 = st->d1 = 1.0;
+  begin_nodes(st, h, st->now.own[GA__COLLOC_STIFF] > 0.0);
+  return GA_OK;
+}
+
+/* ---- Matrices ---- */
+
+enum { ONE, STEP, STEP2, INV_STEP };
+#define V (1u << GA_BLOCK_V)
+#define X (1u << GA_BLOCK_X)
+#define NOT_X (V | 1u << GA_BLOCK_LAMBDA | 1u << GA_BLOCK_PSI | 1u << GA_BLOCK_Y)
+static const ga__rule RULES[] = {
+    {GA_BLOCK_V, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},    {GA_BLOCK_V, X, GA__FROM_D, 0, 0, 0, STEP, 0},
+    {GA_BLOCK_V, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},      {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_G, 0, 0, 0, STEP, 0},  {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_STEP, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_Q, 0, 0, 0, STEP, 0},     {GA_BLOCK_X, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_X, X, GA__FROM_D, 0, 0, 0, STEP, 0},       {GA_BLOCK_X, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},
+    {GA_BLOCK_Y, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},    {GA_BLOCK_Y, X, GA__FROM_D, 0, 0, 0, STEP, 0},
+    {GA_BLOCK_Y, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},
+};
+#undef V
+#undef X
+#undef NOT_X
+static const unsigned WANTED = GA_WANT_D | GA_WANT_Q | GA_WANT_B | GA_WANT_G;
+
+static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out)
+{
+  const int lambda = st->sys->start[GA_BLOCK_LAMBDA], psi = st->sys->start[GA_BLOCK_PSI];
+  (void)leaves_out;
+  *out = (ga__layout){.rule = RULES,
+                      .n_rules = form == GA__COMPLETE ? (int)(sizeof RULES / sizeof *RULES) : 0,
+                      .n_sets = 1,
+                      .set = {{{lambda, psi}, {lambda, psi}, 0}}};
+  return GA_OK;
+}
+
+/* Its factors are those of the matrix itself at the end of the step, the further ones before. */
+static int stage_of(const ga_stepper *st, int m)
+{
+  return m == ga__colloc_of(st)->now->stages ? 0 : m;
+}
+
+/* Derivative of v at a node by vdot there, as far as the matrix has it. */
+static double step_of(const ga_stepper *st, int m)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return st->h * (c->in_order ? c->now->Q[m][m] : c->now->A[m][m]);
+}
+
+static ga_jacobian derivatives(const ga_stepper *st, int m)
+{
+  const double d = step_of(st, m);
+  return (ga_jacobian){WANTED, d, 1.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
+}
+
+static void count_jacobian(ga_stepper *st)
+{
+  st->stats.jacobians++;
+  if (!st->sys->def.jacobian) st->stats.difference_jacobians++;
+}
+
+/* The matrix of a node from the derivatives in the stepper's arrays, and its factors. */
+static ga_status factor_node(ga_stepper *st, int m, const ga_point *p)
+{
+  ga_jacobian J = derivatives(st, m);
+  const double d = J.shift_v;
+  ga__assembly_input in = {.source = {st->jacobian_D, st->jacobian_Q, st->jacobian_G, NULL, NULL},
+                           .scale = {[ONE] = 1.0, [STEP] = d, [STEP2] = d * d, [INV_STEP] = 1.0 / d},
+                           .diag_x = 1.0,
+                           .null = &st->red.null,
+                           .null_b = &st->red.null_eta};
+  ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
+  const ga_status status = ga__factor_stage(st, stage_of(st, m));
+  const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_check(st->sys, p, &J) : GA_OK;
+  return bad ? bad : status;
+}
+
+/* The matrices of all nodes at the prediction. */
+static ga_status prepare(ga_stepper *st)
+{
+  ga_status status = GA_OK;
+  for (int m = 1; !status && m <= ga__colloc_of(st)->now->stages; m++) {
+    ga_point p = ga__colloc_point(st, m);
+    ga_jacobian J = derivatives(st, m);
+    p.motion = ++st->motion;
+    count_jacobian(st);
+    status = ga__jacobian_unchecked(&st->deriv, &p, &J);
+    if (!status) status = factor_node(st, m, &p);
+  }
+  return status;
+}
+
+ga_status ga__colloc_solve(ga_stepper *st, int m, double *r)
+{
+  const ga__matrix *matrix = ga__matrix_in_use(st);
+  st->stats.solves++;
+  return ga__assembly_solve_squares(&matrix->assembly, ga__stage_factors(matrix, stage_of(st, m)),
+                                    &st->red.null, &st->red.null_eta, r);
+}
+
+/* ---- Sweeps ---- */
+
+/* Residuals of a node into its r, with B v + Φ_t in the rows of Φ; and its matrix. */
+static ga_status evaluate_node(ga_stepper *st, int m, int renew, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA];
+  double *force = ga__take(&scratch, sys->nv), *rate = ga__take(&scratch, nl),
+         *r = ga__colloc_of(st)->r + m * sys->n;
+  ga_point p = ga__colloc_point(st, m);
+  ga_jacobian J = derivatives(st, m);
+  ga_status status;
+  const double begin = ga__seconds(st), factor = st->stats.time_factor;
+  st->stats.residuals++;
+  p.motion = ++st->motion;
+  if (sys->def.sweep) {
+    status = ga__sweep(sys, &p, r, rate, renew ? &J : NULL, force);
+  } else {
+    status = ga__residual(sys, &p, r, force);
+    if (!status && nl) status = ga__phi_dot(&st->deriv, &p, rate);
+    if (!status && renew) status = ga__jacobian_unchecked(&st->deriv, &p, &J);
+  }
+  if (status) return status;
+  ga__copy_numbers(r + sys->start[GA_BLOCK_LAMBDA], rate, nl);
+  const double *z = ga__colloc_of(st)->z + m * sys->n;
+  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) r[i] += z[i]; /* xdot − s, y − o */
+  if (renew) {
+    count_jacobian(st);
+    status = factor_node(st, m, &p);
+  }
+  st->stats.time_residual += ga__seconds(st) - begin - (st->stats.time_factor - factor);
+  return status;
+}
+
+/* Constraints of velocities become those of accelerations: A₁⁻¹ g/h. All signs are changed. */
+static void transform_constraints(ga_stepper *st, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int first = sys->nv, end = sys->start[GA_BLOCK_X], n = sys->n, M = c->now->stages;
+  (void)scratch;
+  for (int i = 0; i < n; i++) {
+    double g[GA__NODES];
+    for (int m = 1; m <= M; m++) g[m] = c->r[m * n + i];
+    for (int m = 1; m <= M; m++) {
+      double sum = g[m];
+      if (i >= first && i < end) {
+        sum = 0.0;
+        for (int j = 1; j <= M; j++) sum += c->now->inverse[m][j] * g[j];
+        sum /= st->h;
+      }
+      c->r[m * n + i] = -sum;
+    }
+  }
+}
+
+static void measure_sizes(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int M = c->now->stages, nx = sys->size[GA_BLOCK_X];
+  const double *xdot = c->z + M * sys->n + sys->start[GA_BLOCK_X];
+  ga__measure_sizes(st);
+  c->size_v = LEAST_VELOCITY + st->h * ga__max_abs(c->z + M * sys->n, sys->nv, NULL) +
+              fmax(ga__max_abs(st->now.v, sys->nv, NULL), ga__max_abs(c->v + M * sys->nv, sys->nv, NULL));
+  c->size_x = LEAST_VELOCITY * (1.0 + ga__max_abs(st->now.x, nx, NULL)) +
+              st->h * fmax(ga__max_abs(xdot, nx, NULL), ga__max_abs(st->now.xdot, nx, NULL));
+}
+
+/* Relative size of an increment d[n] of z at one node. */
+static ga__measure weigh_node(const ga_stepper *st, const double *d, int *worst)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  ga__measure out = {0.0, 0.0, 0.0};
+  const double in_v = 0.5 * st->h * ga__max_abs(d, sys->nv, NULL) / c->size_v;
+  out.acc = out.tight = in_v;
+  ga__take_largest(&out, in_v, worst, 0, d, sys->nv);
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
+    const double *at = d + sys->start[b], most = ga__max_abs(at, sys->size[b], NULL);
+    if (sys->size[b])
+      ga__take_largest(&out, b == GA_BLOCK_X ? 0.5 * st->h * most / c->size_x : FREE * most / st->size[b],
+                       worst, sys->start[b], at, sys->size[b]);
+  }
+  return out;
+}
+
+static ga__measure weigh(const ga_stepper *st, int *worst)
+{
+  return weigh_node(st, st->r, worst);
+}
+
+/* Increments at all nodes; their size. */
+static ga_status solve_nodes(ga_stepper *st, double *size)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int n = sys->n;
+  const double begin = ga__seconds(st);
+  *size = c->moved / (st->h * c->size_v);
+  for (int m = 1; m <= c->now->stages; m++) {
+    double *d = c->r + m * n, *z = c->z + m * n;
+    const ga_status status = ga__colloc_solve(st, m, d);
+    if (status) return status;
+    for (int i = 0; i < n; i++) z[i] += d[i];
+    const double one = weigh_node(st, d, NULL).all;
+    if (one > *size || !(one == one)) {
+      *size = one;
+      ga__copy_numbers(st->r, d, n); /* for the report of a failure */
+    }
+  }
+  st->stats.time_solve += ga__seconds(st) - begin;
+  st->stats.iterations++;
+  return GA_OK;
+}
+
+/* Part of the tolerance of error control that is left to the sweeps. */
+#define OF_TOLERANCE 0.02
+
+double ga__colloc_tolerance(const ga_stepper *st)
+{
+  return st->tolerance > 0.0 ? OF_TOLERANCE * st->tolerance : st->opts.newton.tol;
+}
+
+static ga_status fail_sweeps(ga_stepper *st, double size, double rho)
+{
+  const ga_system *sys = st->sys;
+  char what[192];
+  int index, worst = 0;
+  weigh(st, &worst);
+  const ga_equation_block block = ga__block_of(sys, worst, &index);
+  ga__describe_unknown(sys, block, index, what, sizeof what);
+  st->diverged = rho >= 1.0;
+  return ga__refuse(sys->ctx, GA_RETRY_NEWTON, GA_REASON_NEWTON,
+                    &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
+                                 .equation = what,
+                                 GA__NUMBERS({ga__colloc_of(st)->sweeps, NULL}, {size, NULL},
+                                             {ga__colloc_tolerance(st), NULL}, {rho, NULL})});
+}
+
+/* A body that turns by more than TURN_MOST in the step: the passes of turn() would not converge. */
+static ga_status check_turns(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga_group *g = sys->group;
+  for (int b = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start), index;
+    double sum = 0.0;
+    for (int i = start + size - 3; i < start + size; i++) sum += st->now.v[i] * st->now.v[i];
+    if (st->h * sqrt(sum) <= TURN_MOST) continue;
+    char what[192];
+    const ga_equation_block block = ga__block_of(sys, start + size - 3, &index);
+    ga__describe_unknown(sys, block, index, what, sizeof what);
+    return ga__refuse(sys->ctx, GA_RETRY_NEWTON, GA_REASON_TURNS_TOO_FAR,
+                      &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
+                                   .equation = what,
+                                   GA__NUMBERS({st->h * sqrt(sum), "rad"}, {TURN_MOST, "rad"})});
+  }
+  return GA_OK;
+}
+
+static double floor_size(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return FLOOR_MARGIN * (ga__rounding_of_rate(st->sys) * st->size_v / c->size_v + DBL_EPSILON);
+}
+
+/* ---- Sweeps from node to node ----
+ * With Q near A₁ and increments δ of the nodes before, of vdot and of u = T(Ω)⁻¹v, which is an unknown here:
+ *   v' = (v₀ + h Σ A_mj vdot_j) + h Σ_{j<m} Q_mj δvdot_j      Ω_b = h Σ A_mj u_j + h Σ_{j<m} Q_mj δu_j
+ *   u' = T(Ω_b)⁻¹ v'      Ω' = Ω_b + d (u' − u_m)      d = h Q_mm
+ * and constraints −g/d, −k/d. */
+
+/* to[n] += h Σ_{j<m} Q_mj d_j */
+static void add_before(const ga__colloc *c, double h, int m, const double *d, int stride, double *to, int n)
+{
+  for (int j = 1; j < m; j++)
+    for (int i = 0; i < n; i++) to[i] += h * c->now->Q[m][j] * d[j * stride + i];
+}
+
+/* The node at its new point; du[nv] := u' − u_m. */
+static void place_node(ga_stepper *st, int m, const double *all_du, double *du)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  double *v = c->v + m * nv, *omega = c->exponent + m * nv;
+  add_before(c, st->h, m, c->r, sys->n, v, nv);
+  add_before(c, st->h, m, c->r + sys->start[GA_BLOCK_X], sys->n, c->x + m * nx, nx);
+  add_before(c, st->h, m, all_du, nv, omega, nv);
+  ga_group_tangent_inverse(sys->group, c->T, omega);
+  ga__colloc_multiply(sys->group, c->T, v, du);
+  for (int i = 0; i < nv; i++) du[i] -= c->rate[m * nv + i];
+  for (int i = 0; i < nv; i++) omega[i] += step_of(st, m) * du[i];
+  ga_group_move(sys->group, c->q + m * sys->nq, st->now.q, omega);
+}
+
+/* The increment of a node, and what follows for u. */
+static ga_status solve_node(ga_stepper *st, int m, double *du, double *size)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const double d = step_of(st, m);
+  double *r = c->r + m * sys->n, *z = c->z + m * sys->n, *rate = c->rate + m * sys->nv;
+  for (int i = 0; i < sys->n; i++)
+    r[i] = i >= sys->nv && i < sys->start[GA_BLOCK_X] ? -r[i] / d : -r[i];
+  const ga_status status = ga__colloc_solve(st, m, r);
+  if (status) return status;
+  double *turned = st->exponent; /* free here */
+  ga__colloc_multiply(sys->group, c->T, r, turned);
+  for (int i = 0; i < sys->nv; i++) du[i] += d * turned[i], rate[i] += du[i];
+  for (int i = 0; i < sys->n; i++) z[i] += r[i];
+  const double one = fmax(weigh_node(st, r, NULL).all, 0.5 * ga__max_abs(du, sys->nv, NULL) / c->size_v);
+  if (one > *size || !(one == one)) {
+    *size = one;
+    ga__copy_numbers(st->r, r, sys->n);
+  }
+  return GA_OK;
+}
+
+static ga_status sweep_in_order(ga_stepper *st, int renew, double *size, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  double *du = c->inside;
+  *size = 0.0;
+  measure_sizes(st);
+  integrate(c->now, st->h, st->now.v, c->z, sys->n, c->v, nv);
+  integrate(c->now, st->h, st->now.x, c->z + sys->start[GA_BLOCK_X], sys->n, c->x, nx);
+  integrate(c->now, st->h, NULL, c->rate, nv, c->exponent, nv);
+  for (int m = 1; m <= c->now->stages; m++) {
+    place_node(st, m, du, du + m * nv);
+    ga_status status = evaluate_node(st, m, renew, scratch);
+    if (!status) status = solve_node(st, m, du + m * nv, size);
+    if (status) return status;
+  }
+  st->stats.iterations++;
+  trial(st);
+  return GA_OK;
+}
+
+static ga_status sweep(ga_stepper *st, int renew, double *size, ga__scratch scratch)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  if (c->in_order) return sweep_in_order(st, renew, size, scratch);
+  for (int m = 1; m <= c->now->stages; m++) {
+    const ga_status status = evaluate_node(st, m, renew, scratch);
+    if (status) return status;
+  }
+  measure_sizes(st);
+  transform_constraints(st, scratch);
+  const ga_status status = solve_nodes(st, size);
+  if (!status) move_nodes(st);
+  trial(st);
+  return status;
+}
+
+/* Whether increments that no longer fall are rounding. */
+static int is_at_floor(ga_stepper *st, double size, ga__scratch scratch)
+{
+  return size <= floor_size(st) || size <= FLOOR_MARGIN * ga__noise(st, &st->next, scratch).all;
+}
+
+/* Whether what remains after an increment is below the tolerance. */
+static int has_converged(const ga_stepper *st, double size, double rho)
+{
+  const double rate = fmax(rho, LEAST_RATE);
+  return size == 0.0 || (rate < 1.0 && size * rate / (1.0 - rate) <= ga__colloc_tolerance(st));
+}
+
+typedef enum verdict { GO_ON, CONVERGED, AT_FLOOR, FAILED } verdict;
+
+typedef struct progress {
+  double size, before, best; /* of the last increment, the one before, and the smallest */
+  double rho;                /* ratio of the last two */
+  int stalled;               /* sweeps without a smaller increment */
+} progress;
+
+/* Near singular positions rounding is amplified by an unknown factor: small increments that do not fall any
+ * more, and do not grow, are rounding too. */
+static verdict judge(ga_stepper *st, progress *p, ga__scratch scratch)
+{
+  const int n = ga__colloc_of(st)->sweeps;
+  p->rho = n > 1 && p->before > 0.0 ? p->size / p->before : 0.0;
+  p->stalled = n > 1 && p->size > STALLS * p->best ? p->stalled + 1 : 0;
+  p->best = n > 1 ? fmin(p->best, p->size) : p->size;
+  p->before = p->size;
+  if (!isfinite(p->size)) return FAILED;
+  if (p->size == 0.0 || (n > 1 && has_converged(st, p->size, p->rho))) return CONVERGED;
+  if (n > 2 && p->rho > SLOWEST && is_at_floor(st, p->size, scratch)) return AT_FLOOR;
+  if (p->size < STALL_LIMIT && p->size < GROWN * p->best)
+    return p->stalled >= STALLED_MOST ? AT_FLOOR : GO_ON;
+  return n > 1 && p->rho > (n > 2 ? SLOWEST : DIVERGES) ? FAILED : GO_ON;
+}
+
+static ga_status make_sweeps(ga_stepper *st, ga__scratch scratch)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const int limit = SWEEPS * st->opts.newton.max_iterations;
+  progress p = {.size = 0.0};
+  verdict v = GO_ON;
+  ga_status status = GA_OK;
+  ga__factors_drop(st);
+  st->diverged = 0;
+  for (c->sweeps = 0; !status && v == GO_ON && c->sweeps < limit;) {
+    status = sweep(st, c->sweeps == 0, &p.size, scratch);
+    c->sweeps++;
+    if (!status) v = judge(st, &p, scratch);
+  }
+  if (status) return status;
+  if (v == GO_ON || v == FAILED) return fail_sweeps(st, p.size, p.rho);
+  st->stats.at_floor += v == AT_FLOOR;
+  st->stats.last_rate = p.rho;
+  return GA_OK;
+}
+
+/* Further steps with sweeps from node to node: FEW at first, twice as many each time the others have failed
+ * again. */
+enum { FEW = 10, MANY = 320 };
+#define FORGETS 0.9 /* of earlier failures, with each step */
+
+static int failures_here(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return c->failed_at == st->state_number ? c->failures : 0;
+}
+
+static void count_stiff_step(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const double *now = st->now.own;
+  double *next = st->next.own;
+  const int changed = c->in_order && !(now[GA__COLLOC_STIFF] > 0.0);
+  next[GA__COLLOC_SPAN] = !changed                         ? now[GA__COLLOC_SPAN]
+                          : now[GA__COLLOC_SPAN] > 0.0     ? fmin(2.0 * now[GA__COLLOC_SPAN], MANY)
+                                                           : FEW;
+  next[GA__COLLOC_FAILED] = FORGETS * now[GA__COLLOC_FAILED] + failures_here(st);
+  next[GA__COLLOC_STIFF] = changed ? next[GA__COLLOC_SPAN] : fmax(now[GA__COLLOC_STIFF] - 1.0, 0.0);
+}
+
+/* Simple sweeps that fail again, with a shorter step or soon after, show stiff equations: sweeps in order then.
+ */
+#define FAILURES 1.5
+
+static int seems_stiff(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  c->failures = failures_here(st) + 1;
+  c->failed_at = st->state_number;
+  const int equal = !(st->tolerance > 0.0); /* equal steps do not become shorter */
+  return equal || st->now.own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
+}
+
+static ga_status iterate(ga_stepper *st, ga__scratch scratch)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  ga_status status = check_turns(st);
+  if (!status) status = make_sweeps(st, scratch);
+  if (status == GA_RETRY_NEWTON && !c->in_order && seems_stiff(st)) {
+    begin_nodes(st, st->h, 1);
+    status = make_sweeps(st, scratch);
+  }
+  if (!status && c->in_order) move_nodes(st);
+  if (!status) trial(st);
+  return status ? status : ga__colloc_finish(st, scratch);
+}
+
+/* Multipliers of the nodes within the step of least norm, as at its ends, for dense output: with the relations
+ * at the nodes. Those of the end are found again behind them. */
+static ga_status settle_nodes(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga_point end = ga__state_point(&st->next);
+  ga_status status = GA_OK;
+  if (st->red.null.r == 0) return GA_OK;
+  for (int m = 1; !status && m < c->now->stages; m++) {
+    const ga_point p = ga__colloc_point(st, m);
+    double *z = c->z + m * sys->n;
+    status = ga__find_relations(st, &p);
+    if (!status)
+      ga__null_reduce(&st->red.null, sys, z + sys->start[GA_BLOCK_LAMBDA], z + sys->start[GA_BLOCK_PSI]);
+  }
+  return status ? status : ga__find_relations(st, &end);
+}
+
+/* Keeps the nodes for the next prediction; a and w have no meaning of their own here. */
+static ga_status accept(ga_stepper *st)
+{
+  const ga_status status = settle_nodes(st);
+  if (status) return status;
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  ga__state *next = &st->next;
+  memset(next->own, 0, state_length(st) * sizeof(double));
+  next->own[GA__COLLOC_ORDER] = c->now->order;
+  count_stiff_step(st);
+  ga__copy_numbers(next->own + GA__COLLOC_Z, c->z, c->now->stages * sys->n);
+  ga__copy_numbers(next->a, next->vdot, sys->nv);
+  ga__copy_numbers(next->w, next->xdot, sys->size[GA_BLOCK_X]);
+  ga__colloc_collect(sys, next, ga__colloc_of(st)->z + c->now->stages * sys->n);
+  return GA_OK;
+}
+
+/* ---- Rounding, errors, reports: by the matrix at the end of the step ---- */
+
+static ga_status solve(ga_stepper *st)
+{
+  return ga__colloc_solve(st, ga__colloc_of(st)->now->stages, st->r);
+}
+
+static void noise(const ga_stepper *st, const double *terms, double *out)
+{
+  const ga_system *sys = st->sys;
+  const double rate = ga__rounding_of_rate(sys) * st->size_v / st->h;
+  const double size[] = {0.0, rate, DBL_EPSILON * st->size_v / st->h, DBL_EPSILON * st->size[GA_BLOCK_X],
+                         DBL_EPSILON * st->size[GA_BLOCK_Y]};
+  for (int i = 0; i < sys->nv; i++) out[i] = DBL_EPSILON * terms[i];
+  for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++)
+    for (int i = 0; i < sys->size[b]; i++) out[sys->start[b] + i] = size[b];
+}
+
+static ga__measure least(const ga_stepper *st)
+{
+  const double size = floor_size(st);
+  return (ga__measure){size, size, size};
+}
+
+static double one(const ga_stepper *st)
+{
+  (void)st;
+  return 1.0;
+}
+
+static double force_factor(const ga_stepper *st)
+{
+  const double part = step_of(st, ga__colloc_of(st)->now->stages) / st->h;
+  return part * part;
+}
+
+static double error_power(const ga_stepper *st)
+{
+  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
+  return rule ? rule->order : st->order;
+}
+
+static const ga__family COLLOCATION = {.state_length = state_length,
+                                       .create = create,
+                                       .destroy = destroy,
+                                       .stages = most_stages,
+                                       .predict = predict,
+                                       .iterate = iterate,
+                                       .trial = trial,
+                                       .prepare = prepare,
+                                       .solve = solve,
+                                       .weigh = weigh,
+                                       .accept = accept,
+                                       .layout = layout,
+                                       .row_of = ga__exact_row_of,
+                                       .floor = least,
+                                       .noise = noise,
+                                       .interpolate = ga__colloc_interpolate,
+                                       .estimate = ga__colloc_estimate,
+                                       .error_power = error_power,
+                                       .mass_factor = one,
+                                       .rate_factor = one,
+                                       .force_factor = force_factor,
+                                       .position_rows = ga__exact_position_rows,
+                                       .solve_error = ga__exact_solve_error};
+
+const ga__method ga__method_collocation = {
+    .family = &COLLOCATION, .keeps_positions = 1, .keeps_rates = 1, .vdot_at_end = 1, .has_order = 1};

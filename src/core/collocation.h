@@ -1,0 +1,78 @@
+/* Collocation methods: rules, and data of the family (collocation.c, collocation_rule.c, collocation_end.c,
+ * collocation_inside.c). */
+#ifndef GALPHA_CORE_COLLOCATION_H
+#define GALPHA_CORE_COLLOCATION_H
+
+#include "core/stepper.h"
+
+enum { GA__STAGES_LEAST = 2, GA__NODES = GA__MOST_STAGES + 1 };
+
+/* Polynomials through the nodes c[first] ... c[stages] of a step, 0 its beginning and 1 its end. */
+typedef struct ga__colloc_rule {
+  int stages;                            /* M: the last node is 1 */
+  int first;                             /* 0: the beginning of the step is a node (Lobatto), 1: not (Radau) */
+  int order;                             /* of the end of a step: 2M or 2M − 1 */
+  double c[GA__NODES];                   /* c[0] = 0 */
+  double coefficient[GA__NODES][GA__NODES]; /* of the Lagrange polynomials: row j, powers of s */
+  double A[GA__NODES][GA__NODES];        /* A[m][j] = ∫₀^c[m] ℓ_j */
+  double inverse[GA__NODES][GA__NODES];  /* of A without row and column 0 */
+  double Q[GA__NODES][GA__NODES];        /* Uᵀ of LU = A₁ᵀ: a lower triangular matrix near A₁ */
+} ga__colloc_rule;
+
+/* 0: there is no rule of this order. */
+int ga__colloc_rule_make(int order, ga__colloc_rule *out);
+/* w[j] := ℓ_j(s), and ∫₀^s ℓ_j; w[0] is 0 where the beginning is no node. */
+void ga__colloc_weights(const ga__colloc_rule *rule, double s, double *w);
+void ga__colloc_integrals(const ga__colloc_rule *rule, double s, double *w);
+
+/* Of a state: order of its last step, 0: none; further steps for stiff equations, and their number at the last
+ * change to these; failures of simple sweeps, less and less as steps succeed; then z at the nodes. */
+enum { GA__COLLOC_ORDER = 0, GA__COLLOC_STIFF, GA__COLLOC_SPAN, GA__COLLOC_FAILED, GA__COLLOC_Z };
+
+/* Numbers at the nodes m = 0 ... M of the step, those of one node together. */
+typedef struct ga__colloc {
+  ga__colloc_rule rule[GA__MOST_ORDER + 1]; /* by order */
+  const ga__colloc_rule *now;               /* of the current step */
+  double *block;
+  double *z;        /* [n] vdot, λ, ψ, xdot, y, as the unknowns of the system */
+  double *v, *x;    /* [nv], [n_x] */
+  double *exponent; /* [nv] Ω: q_m = move(q₀, Ω_m) */
+  double *rate;     /* [nv] Ω' = T(Ω)⁻¹ v */
+  double *q;        /* [nq] */
+  double *r;        /* [n] right-hand sides, then increments */
+  double *T;        /* packed blocks of one T⁻¹ */
+  double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
+  double *omega;         /* [nv] Ω there */
+  double *inside;        /* [GA__NODES][2 nv] of dense output */
+  double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
+  double moved;          /* largest change of Ω in the last pass over the nodes */
+  int sweeps;            /* of the current step */
+  int in_order;          /* 1: its sweeps go from node to node, for stiff equations */
+  int failures;          /* of simple sweeps at the state of this number */
+  unsigned long failed_at;
+  unsigned long end_number; /* number of the state that end_q belongs to */
+} ga__colloc;
+
+ga__colloc *ga__colloc_of(const ga_stepper *st);
+/* The rule of the step that led to a state; NULL: there is none, as after a start. */
+const ga__colloc_rule *ga__colloc_last_rule(const ga_stepper *st, const ga__state *s);
+/* The point of a node. */
+ga_point ga__colloc_point(const ga_stepper *st, int m);
+/* z[n] of a state, and back. */
+void ga__colloc_collect(const ga_system *sys, const ga__state *s, double *z);
+void ga__colloc_distribute(const ga_system *sys, const double *z, ga__state *s);
+double ga__colloc_tolerance(const ga_stepper *st); /* of the sweeps, relative to velocities */
+/* r := solution by the factors of a node. */
+ga_status ga__colloc_solve(ga_stepper *st, int m, double *r);
+/* to[n] := factor · (T in packed blocks) from[n] */
+void ga__colloc_multiply(const ga_group *g, const double *T, const double *from, double *to);
+
+/* After the sweeps: next from the last node, on the constraints, with accelerations, multipliers and outputs
+ * that belong to it (collocation_end.c). */
+ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
+
+/* Dense output and errors (collocation_inside.c). */
+void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
+void ga__colloc_estimate(ga_stepper *st);
+
+#endif

@@ -1,0 +1,183 @@
+/* The end of a collocation step: positions and velocities on the constraints, and accelerations, multipliers,
+ * rates of states and outputs that belong to them. Those of the collocation itself are of lower order, and
+ * would spoil the next step. Solved by the factors of the last node. */
+#include "core/collocation.h"
+#include "core/start.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { PROJECTIONS = 6, SOLUTIONS = 10 };
+#define SETTLED 1e-15 /* [-] relative moves below this are rounding */
+#define SLOW 0.5      /* contraction above which the matrix of the end itself is used */
+#define TIGHTER 1e-2  /* part of the tolerance of the sweeps */
+
+static ga_status solve_end(ga_stepper *st, double *r)
+{
+  return ga__colloc_solve(st, ga__colloc_of(st)->now->stages, r);
+}
+
+static void clear(double *r, int n)
+{
+  for (int i = 0; i < n; i++) r[i] = 0.0;
+}
+
+/* A correction was made from `best`: whether it is the last one. Corrections that no longer halve are
+ * rounding. */
+static int is_settled(double size, double *before, double scale)
+{
+  const int done = size <= SETTLED * scale || size > SLOW * *before;
+  *before = size;
+  return done;
+}
+
+/* q := move(q, δ), B δ = −Φ */
+static ga_status project_positions(ga_stepper *st, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA];
+  double *q = st->next.q, *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
+  ga_point p = ga__state_point(&st->next);
+  for (int i = 0; nl > 0 && i < PROJECTIONS; i++) {
+    clear(d, sys->n);
+    ga_status status = ga__call(sys, GA__PHI, &p, d + sys->start[GA_BLOCK_LAMBDA]);
+    for (int k = 0; k < sys->n; k++) d[k] = -d[k];
+    if (!status) status = solve_end(st, d);
+    if (status) return status;
+    const double size = ga__max_abs(d, sys->nv, NULL);
+    if (!isfinite(size)) return GA_RETRY_NAN;
+    if (size > before) break;
+    ga_group_move(sys->group, q, q, d);
+    if (is_settled(size, &before, st->size_q)) break;
+  }
+  return GA_OK;
+}
+
+/* v := v + δ, B δ = −(B v + Φ_t), A δ = −k */
+static ga_status project_velocities(ga_stepper *st, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI];
+  double *v = st->next.v, *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
+  ga_point p = ga__state_point(&st->next);
+  for (int i = 0; nl + np > 0 && i < PROJECTIONS; i++) {
+    clear(d, sys->n);
+    ga_status status = nl ? ga__phi_dot(&st->deriv, &p, d + sys->start[GA_BLOCK_LAMBDA]) : GA_OK;
+    if (!status && np) status = ga__call(sys, GA__K, &p, d + sys->start[GA_BLOCK_PSI]);
+    for (int k = 0; k < sys->n; k++) d[k] = -d[k];
+    if (!status) status = solve_end(st, d);
+    if (status) return status;
+    const double size = ga__max_abs(d, sys->nv, NULL);
+    if (!isfinite(size)) return GA_RETRY_NAN;
+    if (size > before) break;
+    for (int k = 0; k < sys->nv; k++) v[k] += d[k];
+    if (is_settled(size, &before, st->size_v)) break;
+  }
+  return GA_OK;
+}
+
+/* Φ's acceleration and that of k at vdot = 0, into the rows of fixed[n]; B and A of the end into the arrays of
+ * the Jacobian and of the saddle matrix. */
+static ga_status constraint_accelerations(ga_stepper *st, const ga_point *p, double *fixed)
+{
+  const ga_system *sys = st->sys;
+  const int *start = sys->start, *size = sys->size;
+  ga_status status = GA_OK;
+  clear(fixed, sys->n);
+  if (size[GA_BLOCK_LAMBDA]) {
+    ga_jacobian J = {GA_WANT_B, 0.0, 0.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
+    st->stats.constraint_jacobians++;
+    if (!sys->def.jacobian) st->stats.difference_jacobians++;
+    status = ga__b_alone(&st->deriv, p, &J, st->r);
+    if (!status) status = ga__phi_acc(&st->deriv, p, fixed + start[GA_BLOCK_LAMBDA]);
+  }
+  if (status || !size[GA_BLOCK_PSI]) return status;
+  ga__saddle *sd = &st->saddle;
+  ga_jacobian J = {GA_WANT_D | GA_WANT_M, 1.0, 0.0, sd->A, sd->G, sd->G};
+  sd->known = 0;
+  status = ga__jacobian(&st->deriv, p, &J);
+  return status ? status : ga__k_acc(&st->deriv, p, fixed + start[GA_BLOCK_PSI]);
+}
+
+/* −(M vdot − f, B vdot + ..., A vdot + ..., xdot − s, y − o) into r[n] */
+static ga_status end_residual(ga_stepper *st, const double *fixed, double *r, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *next = &st->next;
+  const int *start = sys->start, *size = sys->size;
+  double *force = ga__take(&scratch, sys->nv);
+  ga_point p = ga__state_point(next);
+  p.motion = ++st->motion;
+  ga__copy_numbers(r, fixed, sys->n);
+  st->stats.residuals++;
+  ga_status status = ga__call(sys, GA__MASS, &p, r);
+  if (!status) status = ga__call(sys, GA__FORCE, &p, force);
+  if (!status) status = ga__call(sys, GA__STATE, &p, r + start[GA_BLOCK_X]);
+  if (!status) status = ga__call(sys, GA__OUTPUT, &p, r + start[GA_BLOCK_Y]);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) r[i] -= force[i];
+  if (size[GA_BLOCK_LAMBDA]) ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->jacobian_Q, next->vdot);
+  if (size[GA_BLOCK_PSI]) ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], next->vdot);
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) r[start[GA_BLOCK_X] + i] = next->xdot[i] - r[start[GA_BLOCK_X] + i];
+  for (int i = 0; i < size[GA_BLOCK_Y]; i++) r[start[GA_BLOCK_Y] + i] = next->y[i] - r[start[GA_BLOCK_Y] + i];
+  for (int i = 0; i < sys->n; i++) r[i] = -r[i];
+  return GA_OK;
+}
+
+/* next += d; its largest relative component. */
+static double add_end(ga_stepper *st, const double *d)
+{
+  const ga_system *sys = st->sys;
+  ga__state *next = &st->next;
+  double *const to[GA_N_BLOCKS] = {next->vdot, next->lambda, next->psi, next->xdot, next->y};
+  double largest = 0.0;
+  for (int b = 0; b < GA_N_BLOCKS; b++) {
+    const double *from = d + sys->start[b];
+    for (int i = 0; i < sys->size[b]; i++) to[b][i] += from[i];
+    const double relative =
+        ga__max_abs(from, sys->size[b], NULL) / (1.0 + ga__max_abs(to[b], sys->size[b], NULL));
+    if (sys->size[b] && (relative > largest || !(relative == relative))) largest = relative;
+  }
+  return largest;
+}
+
+/* By Newton's iteration with the matrix of the end itself. Failures depend on the step: they are recoverable.
+ */
+static ga_status solve_accurately(ga_stepper *st, ga__scratch scratch)
+{
+  ga_start_change change = ga__start_no_change();
+  const ga__colloc *c = ga__colloc_of(st);
+  ga__colloc_distribute(st->sys, c->z + c->now->stages * st->sys->n, &st->next);
+  const ga_status status = ga__accelerations(st, &st->next, &change, scratch);
+  if (status != GA_ERR_INCONSISTENT) return status;
+  st->ctx->error.status = GA_RETRY_NEWTON;
+  return GA_RETRY_NEWTON;
+}
+
+static ga_status solve_accelerations(ga_stepper *st, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const double goal = fmax(TIGHTER * ga__colloc_tolerance(st), 4.0 * DBL_EPSILON);
+  double *fixed = ga__take(&scratch, sys->n), *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
+  const ga_point p = ga__state_point(&st->next);
+  ga_status status = constraint_accelerations(st, &p, fixed);
+  for (int i = 0; !status && i < SOLUTIONS; i++) {
+    status = end_residual(st, fixed, d, scratch);
+    if (!status) status = solve_end(st, d);
+    if (status) return status;
+    const double size = add_end(st, d), rho = size / before;
+    if (!isfinite(size)) return solve_accurately(st, scratch);
+    if (size == 0.0 || (i > 0 && rho < 1.0 && size * rho / (1.0 - rho) <= goal)) return GA_OK;
+    if (i > 0 && rho > SLOW) return size < 1e-13 ? GA_OK : solve_accurately(st, scratch);
+    before = size;
+  }
+  return status ? status : solve_accurately(st, scratch);
+}
+
+ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch)
+{
+  ga_status status = project_positions(st, scratch);
+  if (!status) status = project_velocities(st, scratch);
+  return status ? status : solve_accelerations(st, scratch);
+}

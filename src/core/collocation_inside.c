@@ -1,0 +1,235 @@
+/* Collocation within a step: dense output, and the local error from the last derivative that its polynomials
+ * show. */
+#include "core/collocation.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Dense output ----
+ * vdot, λ, ψ, xdot, y by the polynomials through the nodes; v and x by their integrals; q by the rule of the
+ * step on the part [0, s] of it, with v from its polynomial. What the end of the step was moved by, to meet the
+ * constraints, is distributed over it. */
+
+enum { PASSES = 2 };
+
+/* Smooth, and 0 and 1 at the ends. */
+static double blend(double s)
+{
+  return s * s * (3.0 - 2.0 * s);
+}
+
+/* out[n] = begin + h ∫₀^s, with the end of the step met exactly. */
+static void integral(const ga_stepper *st, double s, const double *begin, const double *end, int block, int n,
+                     double *out)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], part = blend(s);
+  const double *z = c->z + st->sys->start[block];
+  double w[GA__NODES];
+  ga__colloc_integrals(c->now, s, w);
+  for (int i = 0; i < n; i++) {
+    double sum = 0.0, all = 0.0;
+    for (int j = c->now->first; j <= c->now->stages; j++) {
+      sum += w[j] * z[j * st->sys->n + i];
+      all += c->now->A[c->now->stages][j] * z[j * st->sys->n + i];
+    }
+    out[i] = begin[i] + h * sum + part * (end[i] - begin[i] - h * all);
+  }
+}
+
+static void polynomial(const ga_stepper *st, double s, int block, double *out)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  double w[GA__NODES];
+  if (!out) return;
+  ga__colloc_weights(c->now, s, w);
+  for (int i = 0; i < st->sys->size[block]; i++) {
+    double sum = 0.0;
+    for (int j = c->now->first; j <= c->now->stages; j++)
+      sum += w[j] * c->z[j * st->sys->n + st->sys->start[block] + i];
+    out[i] = sum;
+  }
+}
+
+/* Ω(s) into out[nv]: nodes at s c_m, with Ω there from the polynomial of the step first. */
+static void exponent_at(ga_stepper *st, double s, double *out)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc_rule *rule = c->now;
+  const int nv = sys->nv, M = rule->stages, passes = ga_group_n_blocks(sys->group) > 0 ? PASSES : 1;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
+  double *v = c->inside, *omega = c->inside + GA__NODES * nv, w[GA__NODES];
+  for (int m = rule->first; m <= M; m++) {
+    integral(st, s * rule->c[m], st->next.v, st->now.v, GA_BLOCK_V, nv, v + m * nv);
+    ga__colloc_integrals(rule, s * rule->c[m], w);
+    for (int i = 0; i < nv; i++) {
+      double sum = 0.0;
+      for (int j = rule->first; j <= M; j++) sum += w[j] * c->rate[j * nv + i];
+      omega[m * nv + i] = h * sum;
+    }
+  }
+  for (int pass = 0; pass < passes; pass++) {
+    double *rate = c->r; /* free between steps */
+    for (int m = rule->first; m <= M; m++) {
+      if (passes > 1) ga_group_tangent_inverse(sys->group, c->T, omega + m * nv);
+      if (passes > 1)
+        ga__colloc_multiply(sys->group, c->T, v + m * nv, rate + m * nv);
+      else
+        ga__copy_numbers(rate + m * nv, v + m * nv, nv);
+    }
+    for (int m = 1; m <= M; m++)
+      for (int i = 0; i < nv; i++) {
+        double sum = 0.0;
+        for (int j = rule->first; j <= M; j++) sum += rule->A[m][j] * rate[j * nv + i];
+        omega[m * nv + i] = s * h * sum;
+      }
+  }
+  ga__copy_numbers(out, omega + M * nv, nv);
+}
+
+/* c->end_q := the move from Ω(1) to the end of the step, once a step. */
+static void find_end(ga_stepper *st, double *omega, double *q)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const ga_group *g = st->sys->group;
+  if (c->end_number == st->state_number) return;
+  exponent_at(st, 1.0, omega);
+  ga_group_move(g, q, st->next.q, omega);
+  ga_group_difference(g, c->end_q, q, st->now.q);
+  c->end_number = st->state_number;
+}
+
+/* The state at an end of the step, to the last bit. */
+static void copy_state(const ga_system *sys, const ga__state *from, const ga__inside *out)
+{
+  const struct {
+    double *to;
+    const double *from;
+    int n;
+  } part[] = {{out->q, from->q, sys->nq},
+              {out->v, from->v, sys->nv},
+              {out->vdot, from->vdot, sys->nv},
+              {out->lambda, from->lambda, sys->size[GA_BLOCK_LAMBDA]},
+              {out->psi, from->psi, sys->size[GA_BLOCK_PSI]},
+              {out->x, from->x, sys->size[GA_BLOCK_X]},
+              {out->xdot, from->xdot, sys->size[GA_BLOCK_X]},
+              {out->y, from->y, sys->size[GA_BLOCK_Y]}};
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    if (part[i].to) ga__copy_numbers(part[i].to, part[i].from, part[i].n);
+}
+
+void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  if (!(s > 0.0 && s < 1.0)) {
+    copy_state(sys, s > 0.0 ? &st->now : &st->next, out);
+    return;
+  }
+  if (out->q) {
+    double *omega = c->omega;
+    find_end(st, omega, out->q);
+    exponent_at(st, s, omega);
+    ga_group_move(sys->group, out->q, st->next.q, omega);
+    for (int i = 0; i < sys->nv; i++) omega[i] = blend(s) * c->end_q[i];
+    ga_group_move(sys->group, out->q, out->q, omega);
+  }
+  if (out->v) integral(st, s, st->next.v, st->now.v, GA_BLOCK_V, sys->nv, out->v);
+  if (out->x) integral(st, s, st->next.x, st->now.x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
+  polynomial(st, s, GA_BLOCK_V, out->vdot);
+  polynomial(st, s, GA_BLOCK_LAMBDA, out->lambda);
+  polynomial(st, s, GA_BLOCK_PSI, out->psi);
+  polynomial(st, s, GA_BLOCK_X, out->xdot);
+  polynomial(st, s, GA_BLOCK_Y, out->y);
+}
+
+/* ---- Errors ----
+ * A motion v = S e^{iωt} has at its nodes the highest divided difference D of vdot, from which Hω follows:
+ * η = κ H |D|/S = (Hω)^n/..., n = M + 2 (Radau M + 1). The error of the end of a step, per unit step, is
+ * C S (Hω)^p, and of q S/ω instead of S:
+ *   e_v = C S η^(p/n)      e_q = C S H η^((p−1)/n)
+ * which is an estimate of the error of the motion over a time of 1/ω, not of one step. κ and C are measured:
+ * docs/theory.md. */
+#define SEEN 0.02 /* κ M */
+static const double CONSTANT[GA__MOST_ORDER + 1] = {
+    [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
+
+/* Weights of the divided difference over the nodes and, behind them, one node of the step before, in units of
+ * h; returns their number. *which: the node before; −1: there is none. */
+static int difference_weights(const ga_stepper *st, double *w, int *which)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga__state *before = &st->next;
+  const ga__colloc_rule *rule = c->now, *old = ga__colloc_last_rule(st, before);
+  const double h = st->now.scalar[GA__T] - before->scalar[GA__T], h_old = before->scalar[GA__H_OLD];
+  double t[GA__NODES + 1];
+  int n = 0;
+  for (int m = rule->first; m <= rule->stages; m++) t[n++] = rule->c[m];
+  *which = old ? old->stages / 2 : -1;
+  if (old) t[n++] = -(1.0 - old->c[*which]) * h_old / h;
+  for (int i = 0; i < n; i++) {
+    w[i] = 1.0;
+    for (int k = 0; k < n; k++) w[i] /= k == i ? 1.0 : t[i] - t[k];
+  }
+  return n;
+}
+
+/* Largest |v|, or rate of x, at the ends of the step. */
+static double largest_rate(const double *a, const double *b, int n)
+{
+  return fmax(ga__max_abs(a, n, NULL), ga__max_abs(b, n, NULL));
+}
+
+/* η of component i of z. */
+static double top_difference(const ga_stepper *st, const double *w, int n, int which, int i)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const int size = st->sys->n, nodes = which >= 0 ? n - 1 : n;
+  double sum = 0.0;
+  for (int k = 0; k < nodes; k++) sum += w[k] * c->z[(k + c->now->first) * size + i];
+  if (which >= 0) sum += w[nodes] * st->next.own[GA__COLLOC_Z + which * size + i];
+  return fabs(sum);
+}
+
+/* Where constraints prescribe the motion, only forces have errors: the largest relative one of the multipliers
+ * counts as one of q. */
+static void estimate_forces(ga_stepper *st, const double *w, int count, int which, double C, double power)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int first = sys->nv, n = sys->start[GA_BLOCK_X] - first, M = c->now->stages;
+  const double size = fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
+  double largest = 0.0, *scale = c->omega;
+  if (!(size > 0.0)) return;
+  for (int i = 0; i < n; i++)
+    largest = fmax(largest, SEEN / M * top_difference(st, w, count, which, first + i) / size);
+  ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
+  for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(st->est_q[i], C * pow(largest, power) * scale[i]);
+}
+
+void ga__colloc_estimate(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
+  const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = rule->order,
+               C = CONSTANT[rule->order], kappa = SEEN / rule->stages * h;
+  double w[GA__NODES + 1];
+  int which;
+  const int count = difference_weights(st, w, &which);
+  const double n = count; /* without a step before, of one order less */
+  const double S = largest_rate(st->next.v, st->now.v, sys->nv) + h * ga__max_abs(st->now.vdot, sys->nv, NULL),
+               S_x = largest_rate(st->next.xdot, st->now.xdot, nx);
+  for (int i = 0; i < sys->nv; i++) {
+    const double eta = S > 0.0 ? kappa * top_difference(st, w, count, which, i) / S : 0.0;
+    st->est_q[i] = C * S * h * pow(eta, (p - 1.0) / n);
+    st->est_v[i] = C * S * pow(eta, p / n);
+  }
+  for (int i = 0; i < nx; i++) {
+    const double eta = S_x > 0.0 ? kappa * top_difference(st, w, count, which, x + i) / S_x : 0.0;
+    st->est_x[i] = C * S_x * h * pow(eta, (p - 1.0) / n);
+  }
+  if (ga__is_held(st)) estimate_forces(st, w, count, which, C, (p - 1.0) / n);
+}

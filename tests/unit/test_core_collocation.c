@@ -1,0 +1,300 @@
+/* Collocation: its rules, steps that are taken back, saved, fail or allocate nothing, dense output, error
+ * control, and what is refused. Orders are measured in tests/verify. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "core/collocation.h"
+#include "core_rig.h"
+
+static const int ORDERS[] = {3, 4, 5, 6, 7, 8, 10};
+enum { N_ORDERS = sizeof ORDERS / sizeof *ORDERS };
+static const char *const PROBLEMS[] = {"heavy_top", "heavy_top_se3", "mechatronic", "rolling_disk", "andrews31"};
+enum { N_PROBLEMS = sizeof PROBLEMS / sizeof *PROBLEMS };
+
+static rig open_colloc(const char *name, int order)
+{
+  rig r = rig_open(name);
+  r.opts.method = GA_COLLOCATION;
+  r.opts.order = order;
+  rig_build(&r);
+  return r;
+}
+
+/* Every node integrates polynomials up to its stage order, the last one up to the order of the rule: this
+ * determines the nodes. */
+static void rules(void **state)
+{
+  (void)state;
+  ga__colloc_rule r;
+  for (int i = 0; i < N_ORDERS; i++) {
+    assert_true(ga__colloc_rule_make(ORDERS[i], &r));
+    for (int m = 1; m <= r.stages; m++)
+      for (int k = 0; k < (m == r.stages ? r.order : r.stages + 1 - r.first); k++) {
+        double sum = 0.0;
+        for (int j = r.first; j <= r.stages; j++) sum += r.A[m][j] * (k ? pow(r.c[j], k) : 1.0);
+        if (!(fabs(sum - pow(r.c[m], k + 1) / (k + 1)) < 1e-13))
+          fail_msg("order %d, node %d, power %d: %g", ORDERS[i], m, k, sum);
+      }
+    for (int m = 1; m <= r.stages; m++)
+      for (int j = 1; j <= r.stages; j++) {
+        double one = 0.0;
+        for (int k = 1; k <= r.stages; k++) one += r.inverse[m][k] * r.A[k][j];
+        assert_true(fabs(one - (m == j)) < 1e-12);
+      }
+  }
+  for (int order = -1; order <= 12; order++)
+    assert_int_equal(ga__colloc_rule_make(order, &r), (order >= 3 && order <= 8) || order == 10);
+}
+
+/* vdot = −q exactly by its Padé approximation: order 4 of e^{ih}, M = 2, is (1 + z/2 + z²/12)/(1 − z/2 + z²/12).
+ */
+static int unit_mass(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = p->vdot[0];
+  return 0;
+}
+static int unit_spring(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  out[0] = -p->q[0];
+  return 0;
+}
+
+static void a_step_by_hand(void **state)
+{
+  static const ga_factor line = {GA_RN, 1, GA_LEFT};
+  const double h = 0.5, q = 1.0, v = 0.0;
+  (void)state;
+  rig r = rig_open(NULL);
+  ga_start_opts start = ga_start_defaults();
+  r.def.n_factors = 1, r.def.factors = &line, r.def.mass = unit_mass, r.def.force = unit_spring;
+  r.opts.method = GA_COLLOCATION, r.opts.order = 4;
+  r.opts.newton.tol = 1e-15, r.opts.newton.max_iterations = 60;
+  start.h = h;
+  rig_build(&r);
+  assert_status(r.ctx, ga_stepper_start(r.st, &start, 0, &q, &v, NULL, NULL, NULL, NULL), GA_OK);
+  assert_status(r.ctx, ga_stepper_step(r.st, h), GA_OK);
+  /* numerator and denominator at z = ih: a ± i b with a = 1 − h²/12, b = h/2 */
+  const double a = 1.0 - h * h / 12.0, b = 0.5 * h, d = a * a + b * b;
+  assert_true(fabs(ga_stepper_state(r.st)->q[0] - (a * a - b * b) / d) < 1e-14);
+  assert_true(fabs(ga_stepper_state(r.st)->v[0] + 2.0 * a * b / d) < 1e-14);
+  rig_close(&r);
+}
+
+/* Two rigs share the count of memory. */
+static void close_both(rig *a, rig *b)
+{
+  rig *const both[] = {a, b};
+  for (int i = 0; i < 2; i++) {
+    ga_stepper_destroy(&both[i]->st);
+    ga_system_destroy(&both[i]->sys);
+    ga_context_destroy(&both[i]->ctx);
+  }
+}
+
+static void same_bits(const ga_stepper *a, const ga_stepper *b, const char *what)
+{
+  for (size_t i = 0; i < a->state_length; i++)
+    if (memcmp(&a->now.block[i], &b->now.block[i], sizeof(double)) != 0)
+      fail_msg("%s differs in number %zu of %zu: %.17g, %.17g", what, i, a->state_length, a->now.block[i],
+               b->now.block[i]);
+}
+
+/* What follows on a step that is taken back has the same bits as without it; one that fails changes nothing. */
+static void taken_back(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_PROBLEMS; i++)
+    for (int k = 0; k < N_ORDERS; k += 3) {
+      rig a = open_colloc(PROBLEMS[i], ORDERS[k]), b = open_colloc(PROBLEMS[i], ORDERS[k]);
+      const double h = 0.5 * a.problem->h;
+      rig_start(&a, h), rig_start(&b, h);
+      rig_steps(&a, h, 3), rig_steps(&b, h, 3);
+      assert_status(b.ctx, ga_stepper_step(b.st, 0.7 * h), GA_OK);
+      assert_status(b.ctx, ga_stepper_undo(b.st), GA_OK);
+      same_bits(a.st, b.st, "a state after undo");
+      rig_steps(&a, h, 2), rig_steps(&b, h, 2);
+      same_bits(a.st, b.st, PROBLEMS[i]);
+      double *before = calloc(b.st->state_length, sizeof(double));
+      memcpy(before, b.st->now.block, b.st->state_length * sizeof(double));
+      const ga_status status = ga_stepper_step(b.st, 1e6 * h);
+      assert_true(status != GA_OK);
+      assert_memory_equal(before, b.st->now.block, b.st->state_length * sizeof(double));
+      free(before);
+      close_both(&a, &b);
+    }
+}
+
+static void saved_and_loaded(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_PROBLEMS; i++) {
+    rig a = open_colloc(PROBLEMS[i], 8), b = open_colloc(PROBLEMS[i], 8);
+    const double h = 0.5 * a.problem->h;
+    rig_start(&a, h);
+    rig_steps(&a, h, 3);
+    double *saved = calloc(ga_stepper_saved_size(a.st), sizeof *saved);
+    assert_status(a.ctx, ga_stepper_save(a.st, saved), GA_OK);
+    assert_status(b.ctx, ga_stepper_load(b.st, saved), GA_OK);
+    rig_steps(&a, h, 3), rig_steps(&b, h, 3);
+    same_bits(a.st, b.st, PROBLEMS[i]);
+    free(saved);
+    close_both(&a, &b);
+  }
+}
+
+static void no_allocation(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_PROBLEMS; i++)
+    for (int order = 4; order <= 8; order += 4) {
+      rig r = rig_open(PROBLEMS[i]);
+      r.opts.method = GA_COLLOCATION, r.opts.order = order, r.opts.lu = GA_LU_DENSE;
+      rig_build(&r);
+      const double h = 0.3 * r.problem->h;
+      rig_start(&r, h);
+      const long before = rig_memory.count;
+      rig_steps(&r, h, 20);
+      assert_int_equal(rig_memory.count, before);
+      rig_close(&r);
+    }
+}
+
+/* Within a step, against steps that end there: far closer than the ends of a step of order 2. */
+static void dense(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_PROBLEMS; i++) {
+    rig a = open_colloc(PROBLEMS[i], 8), b = open_colloc(PROBLEMS[i], 8);
+    const double h = a.problem->h, s = 0.37;
+    double q[512], v[512], vdot[512], x[64], d[512];
+    rig_start(&a, h), rig_start(&b, h);
+    rig_steps(&a, h, 3), rig_steps(&b, h, 2);
+    const double t = ga_stepper_state(b.st)->t + s * h;
+    rig_steps(&b, s * h, 1);
+    assert_status(a.ctx, ga_stepper_interpolate(a.st, t, q, v, vdot, NULL, NULL, x, NULL), GA_OK);
+    const ga_state *at = ga_stepper_state(b.st);
+    ga_group_difference(a.sys->group, d, at->q, q);
+    assert_true(ga__max_abs(d, a.sys->nv, NULL) < 1e-7 * (1.0 + ga__max_abs(at->q, a.sys->nq, NULL)));
+    for (int k = 0; k < a.sys->nv; k++) d[k] = v[k] - at->v[k];
+    assert_true(ga__max_abs(d, a.sys->nv, NULL) < 1e-6 * (1.0 + ga__max_abs(at->v, a.sys->nv, NULL)));
+    for (int k = 0; k < a.sys->nv; k++) d[k] = vdot[k] - at->vdot[k];
+    assert_true(ga__max_abs(d, a.sys->nv, NULL) < 1e-4 * (1.0 + ga__max_abs(at->vdot, a.sys->nv, NULL)));
+    for (int k = 0; k < a.sys->size[GA_BLOCK_X]; k++) assert_true(fabs(x[k] - at->x[k]) < 1e-7);
+    close_both(&a, &b);
+  }
+}
+
+static void refused(void **state)
+{
+  static const int wrong[] = {-1, 1, 2, 9, 11, 100};
+  (void)state;
+  rig r = rig_open("pendulum");
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  r.opts.method = GA_COLLOCATION;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    r.opts.order = wrong[i];
+    assert_int_equal(ga_stepper_create(r.ctx, r.sys, &r.opts, &r.st), GA_ERR_ARGUMENT);
+    assert_says(r.ctx, "order");
+  }
+  r.opts.method = GA_STABILIZED, r.opts.order = 4;
+  assert_int_equal(ga_stepper_create(r.ctx, r.sys, &r.opts, &r.st), GA_ERR_ARGUMENT);
+  rig_close(&r);
+}
+
+/* ---- Error control ---- */
+
+typedef struct outcome {
+  double error;
+  long steps;
+} outcome;
+
+static outcome control(const char *name, int order, double tol)
+{
+  rig r = open_colloc(name, order);
+  const ex_problem *p = r.problem;
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_simulator *sim = NULL;
+  o.t_end = p->reference.t;
+  o.rtol = o.rtol_v = o.rtol_x = tol, o.atol = o.atol_v = o.atol_x = 0.01 * tol;
+  assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
+  assert_status(r.ctx, ga_simulator_start(sim, NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
+                GA_OK);
+  assert_status(r.ctx, ga_simulator_run(sim), GA_OK);
+  outcome out = {0.0, ga_simulator_stats(sim)->steps};
+  for (int i = 0; i < r.sys->nq; i++)
+    out.error = fmax(out.error, fabs(ga_stepper_state(r.st)->q[i] - p->reference.q[i]));
+  ga_simulator_destroy(&sim);
+  rig_close(&r);
+  return out;
+}
+
+/* The error follows the tolerance, and is not far above it. */
+static void errors_follow_tolerances(void **state)
+{
+  static const struct {
+    const char *name;
+    double most; /* error over tolerance */
+  } of[] = {{"heavy_top", 5}, {"andrews", 5}, {"slider_crank", 1}, {"rolling_disk", 5}, {"spring_mass", 1},
+            {"mechatronic", 1}, {"car_axis", 2}};
+  (void)state;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    for (int order = 0; order <= 8; order += 4) {
+      const outcome loose = control(of[i].name, order, 1e-4), tight = control(of[i].name, order, 1e-8);
+      if (!(loose.error < 1e-4 * of[i].most && tight.error < 1e-8 * of[i].most))
+        fail_msg("%s, order %d: errors %g, %g", of[i].name, order, loose.error, tight.error);
+      if (!(tight.error < 1e-2 * loose.error))
+        fail_msg("%s, order %d: error %g at 1e-8 after %g at 1e-4", of[i].name, order, tight.error, loose.error);
+    }
+}
+
+/* Stiff equations take steps for the slow motion, not for the fast one. */
+static void stiff(void **state)
+{
+  (void)state;
+  const outcome at = control("stiff_pair_1e9", 0, 1e-5);
+  assert_true(at.error < 1e-5);
+  assert_true(at.steps < 2000);
+}
+
+/* Saved in the middle, also of a part with sweeps in order, a run goes on with the same bits. */
+static void resumed(void **state)
+{
+  static const char *const name[] = {"andrews", "mechatronic", "stiff_pair_1e6"};
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+    rig r[2] = {open_colloc(name[i], 0), open_colloc(name[i], 0)};
+    ga_simulator *sim[2] = {NULL, NULL};
+    ga_simulate_opts o = ga_simulate_defaults();
+    const ex_problem *p = r[0].problem;
+    o.t_end = 0.5 * p->t_end;
+    for (int k = 0; k < 2; k++) assert_status(r[k].ctx, ga_simulator_create(r[k].ctx, r[k].st, &o, &sim[k]), GA_OK);
+    assert_status(r[0].ctx,
+                  ga_simulator_start(sim[0], NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
+                  GA_OK);
+    for (int k = 0; k < 20; k++) assert_status(r[0].ctx, ga_simulator_step(sim[0]), GA_OK);
+    double *saved = calloc(ga_simulator_saved_size(sim[0]), sizeof *saved);
+    assert_status(r[0].ctx, ga_simulator_save(sim[0], saved), GA_OK);
+    assert_status(r[1].ctx, ga_simulator_load(sim[1], saved), GA_OK);
+    free(saved);
+    for (int k = 0; k < 2; k++) assert_status(r[k].ctx, ga_simulator_run(sim[k]), GA_OK);
+    same_bits(r[0].st, r[1].st, name[i]);
+    for (int k = 0; k < 2; k++) ga_simulator_destroy(&sim[k]);
+    close_both(&r[0], &r[1]);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rules),         cmocka_unit_test(a_step_by_hand),
+      cmocka_unit_test(taken_back),    cmocka_unit_test(saved_and_loaded),
+      cmocka_unit_test(no_allocation), cmocka_unit_test(dense),
+      cmocka_unit_test(refused),       cmocka_unit_test(errors_follow_tolerances),
+      cmocka_unit_test(stiff),         cmocka_unit_test(resumed),
+  };
+  return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
+}
