@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 PAPERS ?=
-.PHONY: deps build program run papers test verify bench soak generated format clean help
+.PHONY: deps build program run papers test verify bench soak figures site generated format clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,13 @@ soak: ## fuzzing, threads, random seeds, valgrind, kills and long runs, about 45
 	@scripts/install-deps --soak
 	@$(MAKE) build
 	@scripts/soak $(RELEASE)
+
+figures: build ## all pictures of docs/img, by the commands of docs/img/figures.txt (FULL=1: also those that take long; ONLY="a.svg b.svg")
+	@BIN=$(BIN) scripts/make-figures $(ONLY)
+
+site: program ## the documentation as static pages, with search, equations and moving machines: build/site/index.html
+	@scripts/install-deps --site
+	@scripts/make-site $(BIN)/galpha build/site
 
 generated: ## write the docs that are made from the library's tables: the format of models and its JSON Schema
 	@scripts/install-deps

@@ -116,6 +116,9 @@ int app_output_refused(const app_arguments *a, const char *path, int error);
 void app_help(FILE *out);
 void app_help_command(FILE *out, const app_command *command);
 void app_man_page(FILE *out);
-void app_completion(FILE *out); /* of bash */
+extern const app_option app_before[]; /* options without a command */
+
+/* Completion for bash (shell NULL), zsh or fish (completion.c); returns an exit code. */
+int app_completion(FILE *out, const char *shell);
 
 #endif

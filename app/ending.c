@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* SIGXCPU */
 #include "failure.h"
 #include "runner.h"
+#include "summary.h"
 
 #include <errno.h>
 #include <math.h>
@@ -115,6 +116,12 @@ static void print_rejected(const app_totals *t)
 static void print_numerics(const app_runner *r, const app_totals *t)
 {
   const ga_system *sys = ga_stepper_system(r->s.stepper);
+  printf("steps        %.0f, of ", t->steps);
+  if (t->h_largest - t->h_smallest > 1e-6 * t->h_largest) printf("%.2g s to ", t->h_smallest);
+  printf("%.2g s", t->h_largest);
+  print_rejected(t);
+  if (t->edges > 0.0)
+    printf("edges        %.0f steps end where a force jumps or has a corner with the motion\n", t->edges);
   if (r->bars.accuracy > 0.0)
     printf("half steps   %ld for the error bars, %ld of them subdivided; their results are recorded\n",
            ga_follower_steps(r->bars.follower), ga_follower_subdivided(r->bars.follower));
@@ -139,12 +146,7 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
     printf("\n%s t = %.9g s after %s", ga_simulator_finished(r->s.simulator) ? "finished at" : "ended at",
            s->t, elapsed);
   if (seconds > 0.0) printf(", %.3g times real time", (s->t - r->s.progress.t_from) / seconds);
-  printf("\nsteps        %.0f, of ", t.steps);
-  if (t.h_largest - t.h_smallest > 1e-6 * t.h_largest) printf("%.2g s to ", t.h_smallest);
-  printf("%.2g s", t.h_largest);
-  print_rejected(&t);
-  if (t.edges > 0.0)
-    printf("edges        %.0f steps end where a force jumps or has a corner with the motion\n", t.edges);
+  putchar('\n');
   if (r->bars.accuracy == 0.0)
     printf("accuracy     unknown: %s; --accuracy 1e-3 instead computes error bars\n",
            r->s.settings.step > 0.0 ? "steps are equal" : "a tolerance limits the error of each step only");
@@ -342,6 +344,7 @@ int app_end_reported(app_runner *r, int stopped_by, double seconds)
   if (!quiet) {
     print_summary(r, seconds, has_energies ? &e : NULL);
     app_bars_print(&r->bars, stdout);
+    if (!closed) app_summary_print(r->s.ctx, r->file, stdout);
     if (!closed && r->events.watch) app_events_print(r->s.ctx, r->file, stdout);
     if (!closed) printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
     fflush(stdout);

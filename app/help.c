@@ -1,4 +1,4 @@
-/* Help, man page and completion, all from the table of commands. */
+/* Help and man page, from the table of commands. */
 #include "task.h"
 
 #include "galpha/galpha.h"
@@ -6,12 +6,13 @@
 
 static const char purpose[] = "simulates machines described by model files";
 
-static const app_option before[] = {{"help", 'h', NULL, 0, "this help; after a command, help on the command"},
-                                    {"version", 0, NULL, 0, "the version"},
-                                    {"man", 0, NULL, 0, "the man page, for man -l -"},
-                                    {"completion", 0, NULL, 0, "completion for bash, to be sourced"},
-                                    {"schema", 0, NULL, 0, "a JSON Schema of model files, for editors"},
-                                    {NULL, 0, NULL, 0, NULL}};
+const app_option app_before[] = {
+    {"help", 'h', NULL, 0, "this help; after a command, help on the command"},
+    {"version", 0, NULL, 0, "the version"},
+    {"man", 0, NULL, 0, "the man page, for man -l -"},
+    {"completion", 0, "SHELL", 0, "completion for bash (the default), zsh or fish, to be sourced"},
+    {"schema", 0, NULL, 0, "a JSON Schema of model files, for editors"},
+    {NULL, 0, NULL, 0, NULL}};
 
 static const char *const codes[] = {
     "0  done", "1  the simulation failed or was stopped, or a result or picture could not be written",
@@ -34,7 +35,7 @@ void app_help(FILE *out)
     fprintf(out, "  galpha %-9s %-17s %s\n", c->name, c->operands, c->line);
   }
   fputs("\ngalpha COMMAND --help shows more. Without a command:\n\n", out);
-  for (const app_option *o = before; o->name; o++) option_line(out, o);
+  for (const app_option *o = app_before; o->name; o++) option_line(out, o);
   fputs("\nexit codes\n", out);
   for (int i = 0; i < N_CODES; i++) fprintf(out, "  %s\n", codes[i]);
 }
@@ -74,6 +75,21 @@ static void man_option(FILE *out, const app_option *o)
   fputs(o->repeats ? " (may be repeated)\n" : "\n", out);
 }
 
+static const struct {
+  const char *command, *text;
+} examples[] = {
+    {"galpha check crank.yaml", "mobility, redundant constraints and initial values of a model"},
+    {"galpha run crank.yaml --set \"speed=300 rpm\" -o fast.h5", "a run with another value of a parameter"},
+    {"galpha run crank.yaml --resume --t-end 20", "continues a run, whether it had ended or was interrupted"},
+    {"galpha plot crank.h5 shaft.angle_rate 'wrist.*' -o crank.svg", "signals by name and by pattern"},
+    {"galpha plot crank.h5 \"motor.force*shaft.angle_rate\" --size 84mmx60mm -o power.pdf",
+     "the power of a motor, in W, for a paper"},
+    {"galpha plot coarse.h5 fine.h5 shaft.angle --difference -o error.svg", "the difference of two runs"},
+    {"galpha view crank.h5", "crank.html, a page that shows the machine moving"},
+    {"galpha export crank.h5 shaft.angle --csv - | head", "a table on the standard output"},
+    {"galpha converge crank.yaml --step 4ms", "errors and orders with halved steps"},
+    {"galpha modes arm.yaml -n 5", "frequencies and damping of small motions"}};
+
 void app_man_page(FILE *out)
 {
   fprintf(out, ".TH GALPHA 1 \"\" \"galpha %s\" \"User Commands\"\n.SH NAME\ngalpha \\- %s\n.SH SYNOPSIS\n",
@@ -83,7 +99,7 @@ void app_man_page(FILE *out)
     fprintf(out, "%s.B galpha %s\n.I %s\n[options]\n", i ? ".br\n" : "", c->name, c->operands);
   }
   fputs(".SH OPTIONS\n", out);
-  for (const app_option *o = before; o->name; o++) man_option(out, o);
+  for (const app_option *o = app_before; o->name; o++) man_option(out, o);
   fputs(".SH COMMANDS\n", out);
   for (int i = 0; i < app_n_commands(); i++) {
     const app_command *c = app_command_at(i);
@@ -96,100 +112,15 @@ void app_man_page(FILE *out)
     man_text(out, c->more);
     fputs("\n.fi\n", out);
   }
+  fputs(".SH EXAMPLES\n", out);
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+    fputs(".TP\n.B ", out);
+    man_text(out, examples[i].command);
+    fputc('\n', out);
+    man_text(out, examples[i].text);
+    fputc('\n', out);
+  }
   fputs(".SH EXIT STATUS\n.nf\n", out);
   for (int i = 0; i < N_CODES; i++) fprintf(out, "%s\n", codes[i]);
   fputs(".fi\n", out);
-}
-
-/* ---- Completion ---- */
-
-static void completion_options(FILE *out, const app_option *o)
-{
-  for (; o->name; o++) fprintf(out, " --%s", o->name);
-}
-
-/* Options, each once, whose values are neither files nor signals: numbers, times, parameters, titles. */
-static void completion_values(FILE *out)
-{
-  const app_option *seen[128];
-  int n = 0;
-  for (int i = 0; i < app_n_commands(); i++)
-    for (const app_option *o = app_command_at(i)->options; o->name; o++) {
-      int known = !o->value || strcmp(o->value, "FILE") == 0 || strcmp(o->name, "xy") == 0 || n == 128;
-      for (int k = 0; k < n && !known; k++) known = strcmp(seen[k]->name, o->name) == 0;
-      if (known) continue;
-      fprintf(out, "%s--%s", n ? " | " : "", o->name);
-      seen[n++] = o;
-    }
-}
-
-/* Settings that are one of some names. */
-static void completion_choices(FILE *out)
-{
-  ga_setting at;
-  char option[APP_OPTION_NAME];
-  for (int i = 0; ga_setting_at(i, &at); i++) {
-    if (at.type != GA_SETTING_CHOICE) continue;
-    app_option_name(&at, option);
-    fprintf(out,
-            "  if [ \"${COMP_WORDS[COMP_CWORD - 1]}\" = --%s ]; then\n"
-            "    mapfile -t COMPREPLY < <(compgen -W '",
-            option);
-    for (int k = 0; k < at.n_choices; k++) fprintf(out, "%s%s", k ? " " : "", at.choices[k]);
-    fputs("' -- \"$word\")\n"
-          "    return\n"
-          "  fi\n",
-          out);
-  }
-}
-
-void app_completion(FILE *out)
-{
-  fputs("# bash completion for galpha; written by galpha --completion\n"
-        "_galpha() {\n"
-        "  local word=${COMP_WORDS[COMP_CWORD]} options= file= name=\n"
-        "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W '",
-        out);
-  for (int i = 0; i < app_n_commands(); i++) fprintf(out, "%s ", app_command_at(i)->name);
-  fputs("help", out);
-  completion_options(out, before);
-  fputs("' -- \"$word\")\n"
-        "    return\n"
-        "  fi\n"
-        "  case ${COMP_WORDS[1]} in\n",
-        out);
-  for (int i = 0; i < app_n_commands(); i++) {
-    const app_command *c = app_command_at(i);
-    fprintf(out, "    %s) options='--help", c->name);
-    completion_options(out, c->options);
-    fputs("' ;;\n", out);
-  }
-  fputs("  esac\n"
-        "  if [[ $word == -* ]]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
-        "    return\n"
-        "  fi\n",
-        out);
-  completion_choices(out);
-  fputs("  case ${COMP_WORDS[COMP_CWORD - 1]} in # what is no file\n"
-        "    ",
-        out);
-  completion_values(out);
-  fputs(") return ;;\n"
-        "  esac\n"
-        "  mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-        "  case ${COMP_WORDS[1]} in # after a result, its signals\n"
-        "    plot | view | export)\n"
-        "      for file in \"${COMP_WORDS[@]:2}\"; do\n"
-        "        [ -f \"$file\" ] || continue\n"
-        "        while IFS= read -r name; do # compared, not expanded: a file may come from anywhere\n"
-        "          [[ $name == \"$word\"* ]] && COMPREPLY+=(\"$name\")\n"
-        "        done < <(\"$1\" info --names \"$file\" 2>/dev/null)\n"
-        "        break\n"
-        "      done ;;\n"
-        "  esac\n"
-        "}\n"
-        "complete -o filenames -F _galpha galpha\n",
-        out);
 }

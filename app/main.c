@@ -73,7 +73,7 @@ static int dispatch(int argc, char **argv)
     return help(argc, argv);
   if (strcmp(first, "--version") == 0) return printf("galpha %s\n", ga_version()), APP_DONE;
   if (strcmp(first, "--man") == 0) return app_man_page(stdout), APP_DONE;
-  if (strcmp(first, "--completion") == 0) return app_completion(stdout), APP_DONE;
+  if (strcmp(first, "--completion") == 0) return app_completion(stdout, argv[2]);
   if (strcmp(first, "--schema") == 0) return print_schema();
   if (first[0] == '-') {
     fprintf(stderr,

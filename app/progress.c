@@ -75,7 +75,9 @@ static int columns(void)
 static void draw(app_progress *p, double fraction, const char *text)
 {
   char bar[MOST_BAR + 1];
-  const int room = columns() - (int)strlen(text) - 11; /* " 42 % [", "] ", and the last column */
+  if ((int)strlen(text) > p->widest)
+    p->widest = (int)strlen(text);             /* the bar does not grow again: it is steady */
+  const int room = columns() - p->widest - 11; /* " 42 % [", "] ", and the last column */
   const int length = room > MOST_BAR ? MOST_BAR : room;
   memset(bar, '.', MOST_BAR);
   bar[length < 0 ? 0 : length] = '\0';

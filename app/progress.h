@@ -20,6 +20,7 @@ typedef struct app_progress { /* all 0: shows nothing */
   double looked;      /* [s] bar: when the clock was last read */
   long every, next;   /* bar: steps between readings of the clock, and the next such step; lines: LONG_MAX */
   int shown;          /* 1: the current line of the terminal is a bar */
+  int widest;         /* characters of the longest text beside the bar so far */
 } app_progress;
 
 double app_clock(void); /* [s] monotonic */

@@ -239,7 +239,7 @@ static ga_status read_quantity(app_source *s, const app_quantity *q, app_series 
   ga_status status;
   if (q->e) {
     status = read_expression(s, q, to->t, n, out, error, &noise, &to->damaged);
-    if (error) to->noise = noise;
+    if (error) to->noise = fmax(noise, ROUNDING * scale_of_unit(s, q->unit)); /* slopes may cancel */
     return status;
   }
   status = read_signal(s, q->signal, 0, n, out);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -90,6 +91,51 @@ static size_t show_one(char *out, size_t *length, const char *text, size_t n)
   return (size_t)bytes;
 }
 
+/* ---- Colours ---- */
+
+static const struct colour {
+  const char *word, *begin;
+} colours[] = {{"warning:", "\033[33m"}, {"error:", "\033[31m"}};
+
+/* 1: the standard error is a terminal, and the user has not switched colours off (https://no-color.org). */
+static int has_colours(const filter *f)
+{
+  static int known = -1;
+  if (f->fd != STDERR_FILENO) return 0;
+  if (known < 0) {
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    known = isatty(STDERR_FILENO) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
+  }
+  return known;
+}
+
+/* Writes text, the first of these words of each line in its colour. */
+static int write_coloured(int fd, const char *text, size_t n)
+{
+  while (n > 0) {
+    const char *end = memchr(text, '\n', n);
+    const size_t length = end ? (size_t)(end - text) + 1 : n;
+    size_t at = length, k = 0;
+    for (size_t i = 0; i < length && at == length; i++)
+      for (k = 0; k < sizeof colours / sizeof *colours; k++)
+        if (strlen(colours[k].word) <= length - i &&
+            memcmp(text + i, colours[k].word, strlen(colours[k].word)) == 0) {
+          at = i;
+          break;
+        }
+    if (write_all(fd, text, at)) return -1;
+    if (at < length) {
+      const size_t word = strlen(colours[k].word);
+      if (write_all(fd, colours[k].begin, 5) || write_all(fd, text + at, word) ||
+          write_all(fd, "\033[0m", 4) || write_all(fd, text + at + word, length - at - word))
+        return -1;
+    }
+    text += length;
+    n -= length;
+  }
+  return 0;
+}
+
 /* Write function of the stream; returns the number of bytes written, or FAILED. */
 static ssize_t pass(void *cookie, const char *bytes, size_t n)
 {
@@ -104,7 +150,7 @@ static ssize_t pass(void *cookie, const char *bytes, size_t n)
     while (at < have && (took = show_one(out + used, &length, in + at, have - at)) > 0)
       at += took, used += length;
     memcpy(f->rest, in + at, f->n_rest = have - at);
-    if (write_all(f->fd, out, used)) return FAILED;
+    if (has_colours(f) ? write_coloured(f->fd, out, used) : write_all(f->fd, out, used)) return FAILED;
     done += more;
   }
   return (ssize_t)n;

@@ -5,7 +5,7 @@
  * through below it, and the bob is thrown up again: within 10 s there are eleven such crossings, about a
  * microsecond wide, with angular velocities up to 4429 rad/s. In between nothing happens that steps of a
  * hundredth of a second would not show. Meant for error control; with fixed steps the order can be seen up to
- * the first crossing at 0.45 s only (converge cart_pole --t-end 0.4).
+ * the first crossing at 0.45 s only (orders cart_pole --t-end 0.4).
  *
  * q = (x_c, x_b, y_b), with d = (x_b − x_c, y_b) along the pole; the tension is λ L:
  *

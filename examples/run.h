@@ -1,4 +1,4 @@
-/* What the programs `example` and `converge` share: options, one run of a problem, and its errors. */
+/* What the programs `example` and `orders` share: options, one run of a problem, and its errors. */
 #ifndef GALPHA_EXAMPLES_RUN_H
 #define GALPHA_EXAMPLES_RUN_H
 

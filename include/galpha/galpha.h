@@ -1,4 +1,4 @@
-/* galpha.h: everything. */
+/* galpha.h: everything but files: models are in galpha/model.h, results in galpha/result.h. */
 #ifndef GALPHA_H
 #define GALPHA_H
 

@@ -52,6 +52,7 @@ typedef struct check {
   const ga_expr *e;
   const ga__source *source;
   const ga__instr *instr;
+  int branches; /* 1: those of an if are compared, of which instr ends the second */
 } check;
 
 static const item plain_item = {.any = 0};
@@ -75,7 +76,7 @@ static ga_status refuse(const check *c, const char *format, const item *a, const
   char one[2 * GA_TEXT_PIECE], other[2 * GA_TEXT_PIECE] = "", problem[5 * GA_TEXT_PIECE];
   ga_dimension_text(one, sizeof one, &a->dimension);
   if (b) ga_dimension_text(other, sizeof other, &b->dimension);
-  const char *name = c->instr->code == GA__APPLY ? c->instr->use.op->name : "if";
+  const char *name = c->instr->code == GA__APPLY && !c->branches ? c->instr->use.op->name : "if";
   snprintf(problem, sizeof problem, format, name, one, other);
   return ga__text_fail(c->source, c->instr->start, c->instr->bytes, NULL, NULL, "%s", problem);
 }
@@ -210,8 +211,10 @@ static ga_status walk(check *c, const ga_dimension *variable, item *out)
   int top = -1;
   for (int i = 0; i <= c->e->n_instr; i++) {
     ga_status status = GA_OK;
+    c->branches = 1;
     for (; open.n > 0 && open.row[open.n - 1].at == i && !status; open.n--)
       status = join(c, &x[top], &open.row[open.n - 1].value);
+    c->branches = 0;
     if (status || i == c->e->n_instr) return *out = x[0], status;
     const ga__instr *instr = c->instr = &c->e->program[i];
     if (ga__is_move(instr)) {

@@ -696,7 +696,7 @@ static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
   const size_t before = ga__messages_enter(m, "type");
   if (type)
     good = ga__value_choice(reader->r, type, N_TYPES, names, kind);
-  else
+  else if (!ga__report_glued_key(reader->r, map, "type"))
     ga__report_error(m, map->key_at, GA_REASON_KEY_MISSING, &(ga__facts){.expected = "one such as 'pid'"});
   ga__messages_leave(m, before);
   return good;

@@ -71,7 +71,7 @@ static int choose_kind(ga__reader *reader, const char *section, ga__tree *part)
   const ga__tree *type = ga__map_get(part, "type");
   const size_t before = ga__messages_enter(reader->r->messages, "type");
   const int good = type && ga__value_choice(reader->r, type, n, types, &found);
-  if (!type)
+  if (!type && !ga__report_glued_key(reader->r, part, "type"))
     ga__report_error(reader->r->messages, part->key_at, GA_REASON_KEY_MISSING,
                      &(ga__facts){.expected = list});
   ga__messages_leave(reader->r->messages, before);

@@ -590,6 +590,7 @@ static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
   const char *names[N_FUNCTIONS];
   for (int i = 0; i < N_FUNCTIONS; i++) names[i] = FUNCTIONS[i].type;
   const ga__tree *type = ga__map_get(map, "type");
+  if (!type && ga__report_glued_key(reader->r, map, "type")) return 0;
   if (!type)
     return report_missing(reader, map, "type", "constant, expression, formula, table, grid, motion or wave");
   const size_t before = ga__messages_enter(reader->r->messages, "type");

@@ -181,11 +181,29 @@ static ga__tree *make_scalar(ga__pool *pool, const char *text)
   return tree->text ? tree : NULL;
 }
 
+/* "its parameters are length, mass, ...", the nearest first; as many as fit. */
+static void list_parameters(char *text, size_t size, const struct ga__parameters *all, const char *nearest)
+{
+  size_t used = (size_t)snprintf(text, size, all->names.n ? "its parameters are " : "it has no parameters");
+  if (*nearest) used += (size_t)snprintf(text + used, size - used, "%s", nearest);
+  int first = !*nearest;
+  for (int i = 0; i < all->names.n; i++) {
+    const char *name = all->names.name[i];
+    if (strcmp(name, nearest) == 0) continue;
+    if (used + strlen(name) + 8 > size) {
+      snprintf(text + used, size - used, ", ...");
+      return;
+    }
+    used += (size_t)snprintf(text + used, size - used, "%s%s", first ? "" : ", ", name);
+    first = 0;
+  }
+}
+
 /* One "name=value"; 0: out of memory. preview 1: names may still come, and the section stays as it is. */
 static int read_override(ga__reading *r, struct ga__parameters *all, const char *set, int preview)
 {
   const char *equals = set ? strchr(set, '=') : NULL;
-  char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE], found[GA_TEXT_PIECE + 2];
+  char piece[GA_TEXT_PIECE], nearest[GA_TEXT_PIECE], found[GA_TEXT_PIECE + 2], known[GA_ERROR_TEXT / 2];
   if (!equals && preview) return 1;
   if (!equals) {
     ga__name_quote(piece, set ? set : "", set ? (int)strlen(set) : 0);
@@ -202,8 +220,9 @@ static int read_override(ga__reading *r, struct ga__parameters *all, const char 
   if (i < 0) {
     ga__name_quote(piece, set, (int)bytes);
     ga__names_nearest(nearest, r->messages, &all->names, set, bytes);
+    list_parameters(known, sizeof known, all, nearest);
     ga__report_error(r->messages, GA__NOWHERE, GA_REASON_UNKNOWN_REFERENCE,
-                     &(ga__facts){.other = "parameter", .name = piece, .nearest = nearest});
+                     &(ga__facts){.other = "parameter", .name = piece, .nearest = nearest, .detail = known});
     return 1;
   }
   ga__tree *override = make_scalar(&all->pool, equals + 1);

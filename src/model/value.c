@@ -593,9 +593,36 @@ const ga__tree *ga__map_peek(const ga__tree *map, const char *key)
   return NULL;
 }
 
+/* 1: a text such as type:planar, in which the blank after the colon is missing. */
+static int has_glued_colon(const ga__tree *tree)
+{
+  if (tree->kind != GA__TREE_SCALAR || tree->quoted) return 0;
+  const int bytes = ga__name_length(tree->text);
+  return bytes > 0 && tree->text[bytes] == ':' && tree->text[bytes + 1];
+}
+
 int ga__expect_map(ga__reading *r, const ga__tree *tree)
 {
-  return tree->kind == GA__TREE_MAP || report_form(r, tree, "a map (key: value)");
+  char piece[GA_TEXT_PIECE];
+  if (tree->kind == GA__TREE_MAP) return 1;
+  if (!has_glued_colon(tree)) return report_form(r, tree, "a map (key: value)");
+  ga__report_error(r->messages, tree->at, GA_REASON_NO_BLANK_AFTER_COLON,
+                   &(ga__facts){.name = quote(piece, tree->text)});
+  return 0;
+}
+
+int ga__report_glued_key(ga__reading *r, const ga__tree *map, const char *key)
+{
+  char piece[GA_TEXT_PIECE];
+  const size_t length = strlen(key);
+  for (int i = 0; map->kind == GA__TREE_MAP && i < map->n; i++) {
+    const ga__tree *child = map->child[i];
+    if (strncmp(child->key, key, length) != 0 || child->key[length] != ':') continue;
+    ga__report_error(r->messages, child->key_at, GA_REASON_NO_BLANK_AFTER_COLON,
+                     &(ga__facts){.name = quote(piece, child->key)});
+    return 1;
+  }
+  return 0;
 }
 
 int ga__expect_list(ga__reading *r, const ga__tree *tree)

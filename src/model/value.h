@@ -65,6 +65,8 @@ ga__tree *ga__map_get(ga__tree *map, const char *key);
 const ga__tree *ga__map_peek(const ga__tree *map, const char *key);
 /* 1: it is a map (list); otherwise this is reported. */
 int ga__expect_map(ga__reading *r, const ga__tree *tree);
+/* 1: the map has a key such as type:planar instead, without a blank after the colon, which is reported. */
+int ga__report_glued_key(ga__reading *r, const ga__tree *map, const char *key);
 int ga__expect_list(ga__reading *r, const ga__tree *tree);
 int ga__expect_list_of(ga__reading *r, const ga__tree *tree,
                        const char *expected); /* "a list of 3 numbers" */

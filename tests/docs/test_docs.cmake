@@ -21,6 +21,30 @@ macro(report what problem)
   endif()
 endmacro()
 
+# ---- Pictures ----
+
+# Each picture of docs/img is in its table of commands, and each of the table is there; screenshots of the viewer have a script of their own.
+file(STRINGS "${SOURCE_DIR}/docs/img/figures.txt" rows REGEX "^[a-z]")
+set(listed "")
+foreach(row IN LISTS rows)
+  string(REGEX REPLACE " *\\|.*" "" row "${row}")
+  list(APPEND listed "${row}")
+endforeach()
+file(GLOB pictures RELATIVE "${SOURCE_DIR}/docs/img" "${SOURCE_DIR}/docs/img/*.svg" "${SOURCE_DIR}/docs/img/*.png")
+list(FILTER pictures EXCLUDE REGEX "^view_")
+set(problem "")
+foreach(picture IN LISTS pictures)
+  if(NOT picture IN_LIST listed)
+    string(APPEND problem "docs/img/${picture} is not in docs/img/figures.txt\n")
+  endif()
+endforeach()
+foreach(picture IN LISTS listed)
+  if(NOT picture IN_LIST pictures)
+    string(APPEND problem "docs/img/figures.txt: there is no ${picture}\n")
+  endif()
+endforeach()
+report("every picture has its command" "${problem}")
+
 # ---- The programs of the pages ----
 
 file(REMOVE_RECURSE "${WORK}")

@@ -348,7 +348,8 @@ static const struct {
     {"sqrt(x)", NULL, 1},
     {"x^0.5", NULL, 1},
     {"max(x, F)", NULL, 1},
-    {"if(t > 1, x, F)", NULL, 1},
+    {"if(t > 1, x, F)", NULL, 14},
+    {"if(t > 1, x, 2*F)", NULL, 14},
     {"step5(t, 0, x, 1, F)", NULL, 1},
     {"x^101", NULL, 1},
 };

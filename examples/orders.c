@@ -1,4 +1,4 @@
-/* converge: halves the step again and again, and shows at which order the errors fall. */
+/* orders: halves the step again and again, and shows at which order the errors fall. */
 #define _GNU_SOURCE /* getopt_long */
 #include "plot.h"
 #include "run.h"
@@ -8,7 +8,7 @@
 enum { MAX_HALVINGS = 20 };
 
 static const char usage[] =
-    "usage: converge NAME [options]\n"
+    "usage: orders NAME [options]\n"
     "Simulates the problem NAME with smaller and smaller steps; prints the errors at the end and their "
     "order.\n\n" EX_OPTIONS_HELP "  --levels N        how often the step is halved (default 5)\n"
     "  -o, --output FILE picture of the errors, .svg or .png, made by gnuplot\n";
