@@ -38,6 +38,9 @@ case("more points in the table, or before: and after:", "more points in the tabl
      model(SCALAR + "functions: {g: {type: table, x: [0, 0.5], y: [1, 1], after: error}}\nforces: {f: {type: actuator, coordinate: m, force: {function: g}}}"),
      "", ([("y: [1, 1], after: error", "y: [1, 1], after: hold")], "", {"m": (0.5, 1e-3)}),
      ([("[0, 0.5], y: [1, 1]", "[0, 0.5, 2], y: [1, 1, 1]")], "", {"m": (0.5, 1e-3)}))
+case("of a grid, outside:", "of a grid, outside:",
+     model(SCALAR + "functions: {g: {type: grid, x: [0, 0.25], y: [0, 1], z: [[1, 1], [1, 1]]}}\nforces: {f: {type: actuator, coordinate: m, force: 'g(m, 0.5)'}}"),
+     "", ([("[[1, 1], [1, 1]]", "[[1, 1], [1, 1]], outside: hold")], "", {"m": (0.5, 1e-3)}))
 RELAY = model("bodies: {m: {type: scalar, mass: 1, position: 1}}\nforces: {r: {type: actuator, coordinate: m, force: 'if(m + m.rate > 0, -10, 10)'}}", "t_end: 3, output: 0.01")
 case("a force that jumps with the motion made smooth", "a force that jumps with the motion made smooth", RELAY, "--tol 1e-4",
      ([("if(m + m.rate > 0, -10, 10)", "-10*tanh((m + m.rate)/0.01)")], "--tol 1e-4", {"m": (0.05212676, 1e-3)}))
