@@ -285,6 +285,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_BRANCHES_MEET, "an assembly passed a position where branches meet")                            \
   /* beams */                                                                                                \
   X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
+  X(GA_REASON_MODE_NOT_RESOLVED, "a mode needs more elements of a beam or cable")                            \
   X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
   X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
   X(GA_REASON_POINTS_COINCIDE, "two points of a beam or cable are at the same place")                        \
