@@ -296,7 +296,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SLID_OFF, "a slider left its beam or cable")                                                   \
   /* modal bodies */                                                                                         \
   X(GA_REASON_MESH_SIZE, "a matrix of a mesh has another size than its nodes need")                          \
-  X(GA_REASON_MESH_NOT_SYMMETRIC, "a matrix of a mesh is not symmetric")                                     \
+  X(GA_REASON_MESH_NOT_SYMMETRIC, "a matrix of a mesh or section is not symmetric")                          \
   X(GA_REASON_MESH_NOT_POSITIVE, "a matrix of a mesh is not positive definite")                              \
   X(GA_REASON_MESH_NOT_A_BODY, "a mass matrix is not that of a body")                                        \
   X(GA_REASON_MESH_NO_INERTIA, "a mesh has no inertia about one of its axes")                                \

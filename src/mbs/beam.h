@@ -8,7 +8,7 @@
 typedef struct ga__beam_fault {
   ga_reason reason;
   const char *field, *expected;
-  double value;
+  double value; /* of GA_REASON_MESH_NOT_SYMMETRIC: the index of the entry */
   const char *unit;
 } ga__beam_fault;
 
