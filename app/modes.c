@@ -207,6 +207,15 @@ static double slowest(const study *t)
   return 0.0;
 }
 
+/* Beams and cables with too few elements are warnings of the log. */
+static int check_elements(study *t)
+{
+  fflush(stdout);
+  const ga_status status = ga_machine_check_modes(t->s.machine, &t->at, t->modes, 0, NULL, NULL);
+  if (status) return app_task_explain(&t->s, t->a, "the modes cannot be checked", status), APP_FAILED;
+  return APP_DONE;
+}
+
 static void print_warnings(const study *t)
 {
   double worst = 0.0;
@@ -400,6 +409,7 @@ int app_modes(const app_arguments *a)
   if (!code && (file || csv)) code = find_shapes(&t);
   if (!code && !(csv && strcmp(csv, "-") == 0)) print_table(&t);
   if (!code) print_warnings(&t);
+  if (!code) code = check_elements(&t);
   if (!code && csv) code = write_csv(&t, csv);
   if (!code && file) code = write_file(&t, file);
   study_close(&t);

@@ -286,6 +286,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_BRANCHES_MEET, "an assembly passed a position where branches meet")                            \
   /* beams */                                                                                                \
   X(GA_REASON_TOO_FEW_ELEMENTS, "elements of a beam are bent too much in its reference")                     \
+  X(GA_REASON_MODE_NOT_RESOLVED, "a mode needs more elements of a beam or cable")                            \
   X(GA_REASON_OFF_BEAM, "a marker is beyond the ends of its beam")                                           \
   X(GA_REASON_BEAM_TOO_BENT, "an element of a beam is bent too much")                                        \
   X(GA_REASON_POINTS_COINCIDE, "two points of a beam or cable are at the same place")                        \
@@ -296,7 +297,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SLID_OFF, "a slider left its beam or cable")                                                   \
   /* modal bodies */                                                                                         \
   X(GA_REASON_MESH_SIZE, "a matrix of a mesh has another size than its nodes need")                          \
-  X(GA_REASON_MESH_NOT_SYMMETRIC, "a matrix of a mesh is not symmetric")                                     \
+  X(GA_REASON_MESH_NOT_SYMMETRIC, "a matrix of a mesh or section is not symmetric")                          \
   X(GA_REASON_MESH_NOT_POSITIVE, "a matrix of a mesh is not positive definite")                              \
   X(GA_REASON_MESH_NOT_A_BODY, "a mass matrix is not that of a body")                                        \
   X(GA_REASON_MESH_NO_INERTIA, "a mesh has no inertia about one of its axes")                                \

@@ -1274,6 +1274,21 @@ typedef struct ga_piece_load {
 /* All pieces, in the order of their shapes; n: how many out has room for. Returns how many there are; out
  * NULL or n 0: only this. Loads that cannot be computed are NaN. */
 GA_API int ga_machine_piece_loads(const ga_machine *m, const ga_state *s, int n, ga_piece_load *out);
+/* A beam or cable whose elements are too few for a mode. */
+typedef struct ga_coarse_part {
+  const char *part;
+  int elements; /* that it has */
+  int mode;     /* index of the first mode that they do not resolve, */
+  double error; /* and the relative error of its |s|, roughly; 1: that or more */
+  int n_modes;  /* how many modes they do not resolve */
+  int needed;   /* elements that all of these need */
+} ga_coarse_part;
+/* Whether modes about a state are resolved by the elements of beams and cables: lists parts by whose elements
+ * |s| of a mode is off by more than 0.5 %, estimated from what shorter elements would change. Each is a
+ * warning in the log, GA_REASON_MODE_NOT_RESOLVED. *n (may be NULL): how many there are; out (may be NULL) has
+ * room for `room` of them. */
+GA_API ga_status ga_machine_check_modes(const ga_machine *m, const ga_state *s, const ga_modes *modes,
+                                        int room, ga_coarse_part *out, int *n);
 /* Height [m] of the road that shape i, a GA_SHAPE_PLANE, belongs to, over x and y of its frame; 0 for other
  * planes. *varies (may be NULL): 1 if it has an expression. GA_ERR_ARGUMENT: it has no value there. */
 GA_API ga_status ga_machine_road_height(const ga_machine *m, int i, double t, double x, double y, double *z,

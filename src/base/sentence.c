@@ -504,6 +504,10 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_TOO_FEW_ELEMENTS] = {"with {0} elements one of them is bent by {1.3} in the unloaded beam; 90 "
                                     "deg is the limit, up to 30 deg it is accurate",
                                     "; give {field}: {2}"},
+    [GA_REASON_MODE_NOT_RESOLVED] =
+        {"with {field}: {2.10} mode {0.10}, {1.4}, is not resolved: it is off by about {3.2}{{; {4.10} of "
+         "these modes are not resolved}}",
+         "; give {field}: {5.10}"},
     [GA_REASON_OFF_BEAM] = {"x of its {field} is {0}, but the axis of {other} '{name}' goes from 0 to {1}",
                             NULL},
     [GA_REASON_POINTS_COINCIDE] = {"number {0} of its {field} is at the same place as the one before", NULL},

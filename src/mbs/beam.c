@@ -7,6 +7,7 @@
 #include "mbs/channel.h"
 #include "mbs/curve.h"
 #include "mbs/coordinate.h"
+#include "mbs/cut.h"
 #include "mbs/element.h"
 
 #include "lie/mat3.h"
@@ -51,15 +52,21 @@ static void turn_functions(double f2, double out[3])
   out[2] = (1 - out[0]) / f2;
 }
 
-/* exp of s (e₁, κ): R = I + a p~ + b p~², x = s (I + b p~ + c p~²) e₁, p = s κ */
-void ga__beam_reference(const double curvature[3], double s, double x[3], double R[9])
+/* R = I + a p~ + b p~², x = (I + b p~ + c p~²) u, d = (u, p) */
+void ga__beam_exp(const double d[6], double x[3], double R[9])
 {
-  const double p[3] = {s * curvature[0], s * curvature[1], s * curvature[2]}, f2 = ga__vec3_dot(p, p);
+  const double *p = d + 3, f2 = ga__vec3_dot(p, p);
   double f[3], V[9];
   turn_functions(f2, f);
   ga__mat3_about(R, 1 - f[1] * f2, f[0], f[1], p);
   ga__mat3_about(V, 1 - f[2] * f2, f[1], f[2], p);
-  for (int i = 0; i < 3; i++) x[i] = s * V[3 * i];
+  ga__mat3_mul_vec(x, V, d);
+}
+
+void ga__beam_reference(const double curvature[3], double s, double x[3], double R[9])
+{
+  const double d[6] = {s, 0, 0, s * curvature[0], s * curvature[1], s * curvature[2]};
+  ga__beam_exp(d, x, R);
 }
 
 static int is_given(const double x[3])
@@ -1009,6 +1016,28 @@ static int piece_load(const ga__element *el, int i, const ga__kin *kin, ga_piece
   return 0;
 }
 
+/* ---- Resolution of modes ---- */
+
+static void cuts(const ga__element *el, ga__cuts *out)
+{
+  const beam *u = el->data;
+  const double *C = u->section.C, *J = u->section.J, m = u->section.mass;
+  *out = (ga__cuts){.first = u->first,
+                    .n = u->n,
+                    .size = 6,
+                    .excess = u->section.plain ? 2.4 : 1,
+                    .s = u->s,
+                    .damping = u->section.damping,
+                    .by_l4 = m * fmax(C[28], C[35]),
+                    .by_l2 = fmax(m * fmax(C[0], fmax(C[7], C[14])), J[0] * C[21])};
+}
+
+static int cut(const ga__element *el, int i, const ga__kin *kin, double w2, int level, double D[144])
+{
+  const beam *u = el->data;
+  return ga__beam_cut(&u->element[i], &kin[u->first + i], &kin[u->first + i + 1], w2, level, D);
+}
+
 const ga__element_type ga__beam_type = {
     .rank = GA__RANK_OTHER,
     .size = sizeof(beam),
@@ -1039,4 +1068,6 @@ const ga__element_type ga__beam_type = {
     .n_shapes = n_shapes,
     .shape = shape,
     .piece_load = piece_load,
+    .cuts = cuts,
+    .cut = cut,
 };

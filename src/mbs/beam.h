@@ -8,7 +8,7 @@
 typedef struct ga__beam_fault {
   ga_reason reason;
   const char *field, *expected;
-  double value;
+  double value; /* of GA_REASON_MESH_NOT_SYMMETRIC: the index of the entry */
   const char *unit;
 } ga__beam_fault;
 
@@ -21,6 +21,8 @@ int ga__section_axes(const double axis[3], const double up[3], double R[9]);
 ga__beam_fault ga__points_fault(const double *points, int n, int size);
 /* Where it starts and how long it is; pose, from, to and up as given. (beam.c) */
 ga__beam_fault ga__beam_place(const ga_beam_def *def, ga_pose *start, double *length);
+/* The pose exp(d), d = (u, θ), inverse to ga__beam_relative(). (beam.c) */
+void ga__beam_exp(const double d[6], double x[3], double R[9]);
 /* The pose of the section at s along a beam that is not loaded, seen from its first one. */
 void ga__beam_reference(const double curvature[3], double s, double x[3], double R[9]);
 /* out += D³U[moved, ·, ·] of a beam where it is not loaded: moved[6 (elements + 1)] translations and

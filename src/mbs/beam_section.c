@@ -165,7 +165,7 @@ static ga__beam_fault from_numbers(const ga_beam_def *d, ga__beam_section *out)
     for (int j = 0; j < i; j++) {
       const double size = sqrt(fabs(K[7 * i] * K[7 * j]));
       if (!(fabs(K[6 * i + j] - K[6 * j + i]) <= 1e-9 * size))
-        return out_of_range("stiffness", K[6 * i + j], NULL, "symmetric: energy is stored, not made");
+        return (ga__beam_fault){GA_REASON_MESH_NOT_SYMMETRIC, "stiffness", NULL, 6 * i + j, NULL};
       out->K[6 * i + j] = out->K[6 * j + i] = 0.5 * (K[6 * i + j] + K[6 * j + i]);
     }
   for (int i = 0; i < 6; i++) {

@@ -20,6 +20,7 @@
 #include "mbs/cable_bend.h"
 #include "mbs/channel.h"
 #include "mbs/curve.h"
+#include "mbs/cut.h"
 #include "mbs/element.h"
 
 #include "expr/side.h"
@@ -824,6 +825,61 @@ static int piece_load(const ga__element *el, int i, const ga__kin *kin, ga_piece
   return 0;
 }
 
+/* ---- Resolution of modes ---- */
+
+static void cuts(const ga__element *el, ga__cuts *out)
+{
+  const cable *u = el->data;
+  *out = (ga__cuts){.first = u->first,
+                    .n = u->n,
+                    .size = 3,
+                    .excess = 1,
+                    .s = u->s,
+                    .damping = u->damping,
+                    .by_l4 = INFINITY};
+}
+
+/* What holds transverse waves of frequency √w2 in elements of length L: m w2 = N k² + EI k⁴ = pull k². EI
+ * acts at nodes, which with these masses makes its part less by (kL)²/12. */
+static double transverse_pull(const cable *u, double N, double w2, double L)
+{
+  const double m = u->line.mass, EI = u->bending.EI;
+  if (!(EI > 0)) return N;
+  const double pull = 0.5 * (N + sqrt(N * N + 4 * EI * m * fabs(w2))), k2 = m * fabs(w2) / pull;
+  return N + EI * k2 * fmax(0, 1 - k2 * L * L / 12);
+}
+
+/* One of 2^level pieces of an element with mass, stiffness and length divided by them. */
+static void cut_piece(const cable *u, int i, const stretch *s, double w2, int level, double D[36])
+{
+  const double pieces = ldexp(1, level), L = length_of(u, i) / pieces, mass = u->line.mass * L,
+               pull = transverse_pull(u, s->N, w2, L);
+  for (int k = 0; k < 36; k++) {
+    const int row = k / 6, col = k % 6, same = row / 3 == col / 3;
+    const double one = row % 3 == col % 3, along = s->t[row % 3] * s->t[col % 3];
+    const double K = pieces * (s->by_l * along + pull / s->l * (one - along));
+    D[k] = (same ? K : -K) - w2 * mass / 12 * (same ? 5 : 1) * one;
+  }
+}
+
+static int cut(const ga__element *el, int i, const ga__kin *kin, double w2, int level, double D[144])
+{
+  const cable *u = el->data;
+  ga__kin at[2] = {kin[u->first + i], kin[u->first + i + 1]};
+  stretch s;
+  int status = 0;
+  for (int k = 0; k < 2; k++) memset(at[k].w, 0, sizeof at[k].w);
+  stretch_at(&s, u, i, at);
+  if (!s.taut) return 1;
+  cut_piece(u, i, &s, w2, level, D);
+  for (int k = 0; k < level && !status; k++) {
+    double half[36];
+    memcpy(half, D, sizeof half);
+    status = ga__cut_join(3, half, half, D);
+  }
+  return status;
+}
+
 const ga__element_type ga__cable_type = {
     .rank = GA__RANK_OTHER,
     .size = sizeof(cable),
@@ -854,4 +910,6 @@ const ga__element_type ga__cable_type = {
     .n_shapes = n_shapes,
     .shape = shape,
     .piece_load = piece_load,
+    .cuts = cuts,
+    .cut = cut,
 };

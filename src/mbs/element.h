@@ -124,6 +124,17 @@ typedef struct ga__drawing {
   const ga_collider_def *collider; /* GA_SHAPE_MESH of a collider */
 } ga__drawing;
 
+/* A part of elements one behind the other. */
+typedef struct ga__cuts {
+  int first, n;    /* its first node; elements */
+  int size;        /* components of twists: 6, or 3 of points */
+  double excess;   /* by how much estimates of its errors may be too large */
+  const double *s; /* [n + 1] where nodes are along it */
+  double damping;  /* [s] Kelvin–Voigt */
+  double by_l4;    /* w2 · by_l4 · L⁴: (kL)⁴ of bending; infinite: unknown */
+  double by_l2;    /* w2 · by_l2 · L²: the largest (kL)² of other waves */
+} ga__cuts;
+
 /* The motion that a part prescribes for a coordinate. */
 typedef struct ga__prescribed {
   const ga_function *function; /* of time */
@@ -248,6 +259,10 @@ struct ga__element_type {
   void (*shape)(const ga__mbs_model *b, int part, int i, ga__drawing *out);
   /* Strain and force of its shape i at given poses of nodes; NULL: it has none. Returns 0. */
   int (*piece_load)(const ga__element *el, int i, const ga__kin *kin, ga_piece_load *out);
+  /* How fine its elements are for a motion of angular frequency √w2: what they are, and K − w2 M of element i
+   * at poses of nodes, cut into 2^level pieces (cut.h), [2 size × 2 size]. Returns 0; 1: it has none. */
+  void (*cuts)(const ga__element *el, ga__cuts *out);
+  int (*cut)(const ga__element *el, int i, const ga__kin *kin, double w2, int level, double D[144]);
   /* Height over its plane; returns 0: none there. *varies: 1 if it is not 0 everywhere. NULL: 0. */
   int (*height)(const ga__element *el, double t, double x, double y, double *z, int *varies);
 

@@ -1139,6 +1139,16 @@ static ga_status check_scalar(const part_checked *c, const void *def)
   return check_mass(c, "mass", d->mass, d->rotational ? "kg m²" : "kg", d->massless);
 }
 
+/* Both entries of a stiffness matrix that differ, one of them number `at`. */
+static ga_status refuse_asymmetric(const part_checked *c, const ga_beam_def *d, int at)
+{
+  const int i = at / 6, j = at % 6;
+  return refuse(c, GA_REASON_MESH_NOT_SYMMETRIC,
+                (ga__facts){.field = "stiffness",
+                            GA__NUMBERS({i + 1, NULL}, {j + 1, NULL}, {d->stiffness[6 * i + j], NULL},
+                                        {d->stiffness[6 * j + i], NULL})});
+}
+
 static ga_status check_beam(const part_checked *c, const void *def)
 {
   ga__beam_section section;
@@ -1150,6 +1160,7 @@ static ga_status check_beam(const part_checked *c, const void *def)
     fault = (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "elements", "at least 1", d->elements, NULL};
   if (!fault.reason) fault = ga__beam_section_make(d, &section);
   if (!fault.reason) return GA_OK;
+  if (fault.reason == GA_REASON_MESH_NOT_SYMMETRIC) return refuse_asymmetric(c, d, (int)fault.value);
   return refuse(
       c, fault.reason,
       (ga__facts){.field = fault.field, .expected = fault.expected, GA__NUMBERS({fault.value, fault.unit})});

@@ -83,6 +83,14 @@ case("Start elsewhere, or write it so that it does", "no velocity changes", mode
 RING = model("bodies: {ring: {type: beam, length: 6.283185307179586, curvature: [0, 0, 1], elements: 2, section: circle, diameter: 0.1, young: 1e9, density: 1000}}\n"
              "joints: {j: {type: fixed, a: ground, b: ring}}", "t_end: 0.01")
 case("; give {field}: {2}", "; give elements: 12", RING, "--tol 1e-4", ([("elements: 2", "elements: 12")], "--tol 1e-4", {"ring.end.y": (0, 1e-9)}))
+script("modes are not resolved}}; give {field}: {5.10}", "; give elements: 5",
+       {"m.yaml": model("bodies: {rod: {type: beam, from: [0, 0, 0], to: [1, 0, 0], elements: 1, section: circle, diameter: 0.02, young: 2e11, density: 7800}}\n"
+                        "joints: {j: {type: fixed, a: ground, b: rod}}")},
+       ["modes m.yaml -n 4"], [change("m.yaml", "elements: 1", "elements: 5"), "modes m.yaml -n 4"])
+script("modes are not resolved}}; give {field}: {5.10}", "; give elements: ",
+       {"m.yaml": model("bodies: {c: {type: cable, from: [0, 0, 0], to: [10, 0, 0], length: 9.99, elements: 4, stiffness: 1e5, mass_per_length: 1}}\n"
+                        "joints: {a: {type: spherical, a: ground, b: c}, e: {type: spherical, a: ground, b: c.end, at: [10, 0, 0]}}")},
+       ["modes m.yaml -n 4"], [change("m.yaml", "elements: 4", "elements: 7"), "modes m.yaml -n 4"])
 WHIP = model("bodies: {whip: {type: beam, length: 1, elements: 1, section: circle, diameter: 0.01, young: 1e6, density: 10, damping: 0.1}}\n"
              "joints: {j: {type: fixed, a: ground, b: whip}}\nforces: {f: {type: force, frame: whip.end, torque: [0, 0, '2e-3*t']}}", "t_end: 2, output: 0.1")
 case("more elements of the beam; 30 deg", "more elements of the beam; 30 deg", WHIP, "--tol 1e-3", ([("elements: 1,", "elements: 8,")], "--tol 1e-3", {}))

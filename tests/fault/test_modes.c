@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "core_rig.h"
+#include "galpha/mbs.h"
 
 /* 1: an allocation failed, and was noticed. */
 static int life(const char *name, int dense, long fail_at)
@@ -92,9 +93,49 @@ static void each_allocation_of_a_turning_fails(void **state)
       fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
 }
 
+/* A beam of one element, too few for its modes: what the check of modes allocates. */
+static int coarse_life(long fail_at)
+{
+  ga_context *ctx = rig_open_context();
+  ga_machine *m = NULL;
+  ga_modes *modes = NULL;
+  ga_beam_def d = ga_beam_defaults();
+  double q[24], zero[12] = {0};
+  int n = -1;
+  d.name = "b", d.length = 1, d.elements = 1;
+  d.section = GA_SECTION_CIRCLE, d.diameter = 0.02, d.young = 2e11, d.density = 7800;
+  assert_int_equal(ga_machine_create(ctx, NULL, &m), GA_OK);
+  assert_status(ctx, ga_machine_add_beam(m, &d), GA_OK);
+  assert_status(ctx, ga_machine_build(m), GA_OK);
+  assert_status(ctx, ga_machine_initial(m, q, zero, NULL), GA_OK);
+  const ga_point p = {.q = q, .v = zero, .vdot = zero};
+  const ga_state s = {.q = q, .v = zero, .vdot = zero, .a = zero};
+  assert_status(ctx, ga_modes_create(ctx, ga_machine_system(m), NULL, &p, &modes), GA_OK);
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  const ga_status status = ga_machine_check_modes(m, &s, modes, 0, NULL, &n);
+  rig_memory.fail_at = 0;
+  if (status) assert_status(ctx, status, GA_ERR_MEMORY);
+  assert_int_equal(n, status ? 0 : 1);
+  ga_modes_destroy(&modes);
+  ga_machine_destroy(&m);
+  rig_close_context(&ctx);
+  return status != GA_OK;
+}
+
+static void each_allocation_of_a_check_fails(void **state)
+{
+  (void)state;
+  assert_int_equal(coarse_life(0), 0);
+  const long total = rig_memory.count;
+  assert_true(total >= 3);
+  for (long n = 1; n <= total; n++)
+    if (!coarse_life(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
-                                     cmocka_unit_test(each_allocation_of_a_turning_fails)};
+                                     cmocka_unit_test(each_allocation_of_a_turning_fails),
+                                     cmocka_unit_test(each_allocation_of_a_check_fails)};
   return cmocka_run_group_tests_name("fault: modes", tests, rig_hook_klu, NULL);
 }

@@ -420,6 +420,142 @@ static void slopes(void **state)
   bench_close(&b);
 }
 
+/* ---- Too few elements ---- */
+
+/* The first mode that a part does not resolve; n_modes 0: all are resolved. */
+static ga_coarse_part coarse_part(const bench *b)
+{
+  ga_coarse_part c = {.mode = -1};
+  int n = -1;
+  assert_done(
+      b, ga_machine_check_modes(ga_model_machine(b->model), ga_stepper_state(b->st), b->modes, 1, &c, &n));
+  assert_int_equal(n, c.n_modes > 0);
+  return c;
+}
+
+/* Errors of modes against closed forms, from `first` on in rising order: one above 1 % is reported, and none
+ * below 0.3 %; the estimate is right to a quarter, and following the advice resolves them all. */
+static void assert_reported(const bench *b, int first, int n, const double *exact, const char *what,
+                            int elements)
+{
+  const ga_coarse_part c = coarse_part(b);
+  for (int i = 0; i < n; i++) {
+    const double error = fabs(ga_modes_at(b->modes, first + i)->im / exact[i] - 1);
+    if (error > 0.01 && !(c.n_modes > 0 && c.mode <= first + i))
+      fail_msg("%s, %d elements: mode %d is off by %.2g, unreported", what, elements, i, error);
+    if (c.n_modes == 0 || c.mode != first + i) continue;
+    if (error < 0.003)
+      fail_msg("%s, %d elements: mode %d is off by only %.2g, but reported", what, elements, i, error);
+    if (error < 0.03 && !(fabs(c.error / error - 1) < 0.25))
+      fail_msg("%s, %d elements: mode %d is off by %.3g, not %.3g", what, elements, i, error, c.error);
+    assert_int_equal(c.elements, elements);
+    assert_true(c.needed > elements);
+  }
+}
+
+typedef struct coarse_case {
+  const char *what, *body, *joints; /* body: with a slot for elements */
+  int first, n;                     /* modes compared */
+  double exact[10];
+} coarse_case;
+
+#define NUMBERS                                                                                              \
+  "section: numbers, mass_per_length: 1, stiffness: [1e10, 4e9, 4e9, 80, 100, 100], rotary_inertia: [2e-8, " \
+  "1e-8, 1e-8]"
+#define BETA2(b) (10.0 * (b) * (b)), (10.0 * (b) * (b))
+#define STRING(k) (10.0 * (k)), (10.0 * (k))
+/* T = 100, m = 1, L = π: ω = 10 k; with EI = 40 √(100 k² + 40 k⁴) */
+static const coarse_case COARSE[] = {
+    {"cantilever",
+     "b: {type: beam, from: [0, 0, 0], to: [1, 0, 0], elements: %d, " NUMBERS "}",
+     "joints: {clamp: {type: fixed, a: ground, b: b}}\n",
+     0,
+     8,
+     {BETA2(1.875104068711961), BETA2(4.694091132974175), BETA2(7.854757438237613),
+      BETA2(10.99554073487547)}},
+    {"free beam",
+     "b: {type: beam, from: [0, 0, 0], to: [1, 0, 0], elements: %d, " NUMBERS "}",
+     "",
+     6,
+     6,
+     {BETA2(4.730040744862704), BETA2(7.853204624095838), BETA2(10.99560783800167)}},
+    {"string",
+     "b: {type: cable, from: [0, 0, 0], to: [3.141592653589793, 0, 0], length: 3.141589512000281, elements: "
+     "%d, "
+     "stiffness: 1e8, mass_per_length: 1}",
+     "joints: {a: {type: spherical, a: ground, b: b}, e: {type: spherical, a: ground, b: b.end, at: "
+     "[3.141592653589793, 0, 0]}}\n",
+     0,
+     10,
+     {STRING(1), STRING(2), STRING(3), STRING(4), STRING(5)}},
+    {"stiff string",
+     "b: {type: cable, from: [0, 0, 0], to: [3.141592653589793, 0, 0], length: 3.141589512000281, elements: "
+     "%d, "
+     "stiffness: 1e8, mass_per_length: 1, bending_stiffness: 40}",
+     "joints: {a: {type: spherical, a: ground, b: b}, e: {type: spherical, a: ground, b: b.end, at: "
+     "[3.141592653589793, 0, 0]}}\n",
+     0,
+     6,
+     {11.83215956619923, 11.83215956619923, 32.24903099319420, 32.24903099319420, 64.34283176858164,
+      64.34283176858164}},
+};
+
+static bench coarse_open(const coarse_case *c, int elements)
+{
+  char text[1024], body[512];
+  snprintf(body, sizeof body, c->body, elements);
+  snprintf(text, sizeof text, "galpha: 1\nbodies:\n  %s\n%s", body, c->joints);
+  return bench_open(NULL, text);
+}
+
+static void too_few_elements(void **state)
+{
+  static const int ELEMENTS[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+  (void)state;
+  for (size_t i = 0; i < sizeof COARSE / sizeof *COARSE; i++)
+    for (size_t k = 0; k < sizeof ELEMENTS / sizeof *ELEMENTS; k++) {
+      const coarse_case *c = &COARSE[i];
+      const int fit = c->first ? 2 * ELEMENTS[k] : 2 * ELEMENTS[k] - 2, n = fit < c->n ? fit : c->n;
+      bench b = coarse_open(c, ELEMENTS[k]);
+      find_modes(&b, c->first + n, 0);
+      assert_reported(&b, c->first, n, c->exact, c->what, ELEMENTS[k]);
+      const ga_coarse_part advice = coarse_part(&b);
+      bench_close(&b);
+      if (advice.n_modes == 0) continue;
+      b = coarse_open(c, advice.needed);
+      find_modes(&b, c->first + n, 0);
+      if (coarse_part(&b).n_modes > 0)
+        fail_msg("%s: %d elements instead of %d are not enough", c->what, advice.needed, ELEMENTS[k]);
+      bench_close(&b);
+    }
+}
+
+/* One element; nothing is said about free motions, or where the beam is but a spring. */
+static void one_element(void **state)
+{
+  (void)state;
+  bench b = coarse_open(&COARSE[0], 1);
+  find_modes(&b, 4, 0);
+  const ga_coarse_part c = coarse_part(&b);
+  assert_string_equal(c.part, "b");
+  assert_int_equal(c.mode, 0);
+  assert_int_equal(c.n_modes, 4);
+  assert_true(fabs(c.error - 0.0273) < 0.002);
+  bench_close(&b);
+  b = coarse_open(&COARSE[1], 1);
+  find_modes(&b, 6, 0); /* free motions */
+  assert_int_equal(coarse_part(&b).n_modes, 0);
+  bench_close(&b);
+  b = bench_open(NULL,
+                 "galpha: 1\nbodies:\n  b: {type: beam, from: [0, 0, 0], to: [1, 0, 0], elements: 1, " NUMBERS
+                 "}\n"
+                 "  m: {type: rigid, mass: 1000, inertia: [500, 500, 500], position: [1, 0, 0]}\n"
+                 "joints: {clamp: {type: fixed, a: ground, b: b}, end: {type: fixed, a: b.end, b: m}}\n");
+  find_modes(&b, 4, 0); /* the beam is a spring */
+  assert_int_equal(coarse_part(&b).n_modes, 0);
+  bench_close(&b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(cantilever), cmocka_unit_test(waves_along_a_cantilever),
@@ -427,6 +563,7 @@ int main(void)
                                      cmocka_unit_test(free_beam),  cmocka_unit_test(tight_beam),
                                      cmocka_unit_test(ring),       cmocka_unit_test(bicycle),
                                      cmocka_unit_test(full_car),   cmocka_unit_test(rhombus),
-                                     cmocka_unit_test(slopes)};
+                                     cmocka_unit_test(slopes),     cmocka_unit_test(too_few_elements),
+                                     cmocka_unit_test(one_element)};
   return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
 }

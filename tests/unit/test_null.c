@@ -182,6 +182,7 @@ static ga_tyre_def tyre_def_;
 static ga_collider_def collider_def_;
 static ga_shape_def shape_def_;
 static ga_piece_load piece_load_;
+static ga_coarse_part coarse_part_;
 static double *read_numbers_;
 static char *read_text_;
 static ga_collision_def collision_def_;
@@ -791,6 +792,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_linearisation_compute, (P(machine_linearisation), P(ga_stepper_state(st)), P(&space_))) \
   VALUE(ga_machine_n_shapes, (P(machine))) \
   VALUE(ga_machine_piece_loads, (P(machine), FINE(ga_stepper_state(st)), 1, FINE(&piece_load_))) \
+  STATUS(ga_machine_check_modes, (P(machine), P(ga_stepper_state(st)), P(modes), 0, FINE(&coarse_part_), FINE(ints))) \
   STATUS(ga_machine_road_height, (P(machine), 0, 0.0, 0.0, 0.0, P(numbers), FINE(ints))) \
   STATUS(ga_machine_shape, (P(machine), P(ga_stepper_state(st)), 0, P(&shape_))) \
   VALUE(ga_machine_n_movers, (P(machine))) \
