@@ -199,7 +199,7 @@ static ga_status begin_events(ga_follower *f, int first)
 static ga_status reach_event(ga_follower *f, double part)
 {
   ga_simulator *sim = f->events;
-  if (!sim) return GA_OK;
+  if (!sim || !f->st->can_undo) return GA_OK; /* it was taken back: an edge is at its beginning */
   if (!(sim->opts.fixed_h > 0.0)) sim->opts.h_first = part;
   const ga_status status = ga__sim_reach_event(sim, 0.0, &f->event);
   if (f->event < 0 && status >= 0) ga__copy_numbers(sim->g, sim->g_new, sim->opts.n_events);

@@ -300,6 +300,13 @@ int ga_machine_event_changes(const ga_machine *m, int i)
 
 /* ---- Watching ---- */
 
+/* What an event's expression was at its last evaluation. */
+typedef struct resting {
+  double t;  /* [s]; NAN: there was none */
+  int zero;  /* 1: zero within rounding */
+  int rests; /* 1: at a time before too */
+} resting;
+
 struct ga_event_watch {
   ga_context *ctx;
   const ga_machine *m;
@@ -313,6 +320,7 @@ struct ga_event_watch {
   const event **event;
   const char **name;
   ga_event *action;
+  resting *resting;
   int *index;                /* [most] signals of one expression */
   double *value;             /* [1 + most] t and their values */
   int n_inputs, *first;      /* signals of all `when`, and the first of each event */
@@ -373,6 +381,7 @@ static int is_gate(const ga__mbs_model *b, int state)
  * of a door that is shut. */
 #define HELD 1e-7
 #define RESTS 1e-12
+#define APART 1e-9 /* [-] of the time, or [s]: less is the search for one time */
 
 /* 1: the expression of event i, whose inputs are in w->input, is zero within this accuracy. */
 static int is_zero_within(const ga_event_watch *w, int i, double t, double accuracy)
@@ -387,6 +396,21 @@ static int is_zero_within(const ga_event_watch *w, int i, double t, double accur
   return ga_expr_bounds(f->expr, w->lo, w->hi, &least, &most) && least <= 0 && most >= 0;
 }
 
+/* 1: the expression of event i is zero within rounding, and was so at a time before: it does not pass there.
+ */
+static int rests_at_zero(ga_event_watch *w, int i, double t)
+{
+  resting *r = &w->resting[i];
+  const int zero = is_zero_within(w, i, t, RESTS);
+  if (!(fabs(t - r->t) <= APART * fmax(fabs(t), 1.0))) {
+    r->rests = zero && r->zero;
+    r->t = t;
+    r->zero = zero;
+  }
+  r->zero &= zero;
+  return r->rests &= zero;
+}
+
 /* An event that has switched a joint on often waits for what the joint now holds at zero, as the distance of
  * its ends. While it would change nothing, a value that is zero within the accuracy of constraints is none.
  * So it is where the joint lets go, and while its ends rest there: the sign that rounding gives it is not the
@@ -396,8 +420,9 @@ static ga_status mute_held(ga_event_watch *w, int i, const ga_state *s, double *
   const event *e = w->event[i];
   double to = 0;
   if (e->target != SETS_STATE || !s->x || !is_gate(w->m->model, e->state)) return GA_OK;
+  const int rests = rests_at_zero(w, i, s->t);
   if (!is_zero_within(w, i, s->t, HELD)) return GA_OK;
-  if (s->t == w->t_released || is_zero_within(w, i, s->t, RESTS)) return *g = 0, GA_OK;
+  if (s->t == w->t_released || rests) return *g = 0, GA_OK;
   const ga_status status = formula_value(w, w->part[i], &e->to, "to", s, &to);
   if (!status && to == s->x[e->state]) *g = 0;
   return status;
@@ -662,7 +687,9 @@ static ga_status take_memory(ga_event_watch *w)
   w->name = ga__alloc(w->ctx, n, sizeof *w->name);
   w->action = ga__alloc(w->ctx, n, sizeof *w->action);
   w->first = ga__alloc(w->ctx, n, sizeof *w->first);
-  if (!w->part || !w->event || !w->name || !w->action || !w->first) return ga__no_memory(w->ctx, "events");
+  w->resting = ga__alloc(w->ctx, n, sizeof *w->resting);
+  if (!w->part || !w->event || !w->name || !w->action || !w->first || !w->resting)
+    return ga__no_memory(w->ctx, "events");
   int most = 0, velocities = 0;
   for (int i = 0; i < w->n; i++) {
     static const int DIRECTION[] = {
@@ -675,6 +702,7 @@ static ga_status take_memory(ga_event_watch *w)
                                                          : def->stop              ? GA_EVENT_STOP
                                                                                   : GA_EVENT_RECORD};
     w->first[i] = w->n_inputs;
+    w->resting[i] = (resting){.t = NAN};
     w->n_inputs += e->when.n;
     most = e->when.n > most ? e->when.n : most;
     most = e->to.n > most ? e->to.n : most;
@@ -721,7 +749,7 @@ void ga_event_watch_destroy(ga_event_watch **watch)
   ga_event_watch *w = *watch;
   void *const owned[] = {w->part,  w->event,    w->name,     w->action, w->index,   w->value,
                          w->right, w->solution, w->residual, w->unit,   w->phi_dot, w->matrix,
-                         w->first, w->input,    w->lo,       w->hi};
+                         w->first, w->input,    w->lo,       w->hi,     w->resting};
   ga_context *ctx = w->ctx;
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) ga__free(ctx, owned[i]);
   ga__svd_destroy(&w->svd);

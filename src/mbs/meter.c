@@ -535,7 +535,8 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
     meter->input += now.stored - meter->stored + now.faded;
   meter->stored = now.stored;
   ga__doubts_check(meter->doubt, meter->n_doubts, &e);
-  if (meter->rigid_stops && impact == 0) meter->dissipated -= stop_work(meter, s);
+  meter->at_stops = meter->rigid_stops && impact == 0 ? stop_work(meter, s) : 0.0;
+  meter->dissipated -= meter->at_stops;
   meter->input += impact;
   if (looks)
     count_turns(meter, &e, s->t, h), meter->moved = 0;
@@ -544,14 +545,23 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
   return GA_OK;
 }
 
+/* The velocities of an event have jumped, which the last update took for an impact at stops. */
+static int takes_work(ga_meter *meter)
+{
+  if (!meter || !meter->started) return 0;
+  meter->dissipated += meter->at_stops;
+  meter->at_stops = 0;
+  return 1;
+}
+
 void ga_meter_add_loss(ga_meter *meter, double work)
 {
-  if (meter && meter->started) meter->dissipated += work;
+  if (takes_work(meter)) meter->dissipated += work;
 }
 
 void ga_meter_add_input(ga_meter *meter, double work)
 {
-  if (meter && meter->started) meter->input += work;
+  if (takes_work(meter)) meter->input += work;
 }
 
 ga_status ga_meter_update(ga_meter *meter, const ga_state *s)

@@ -31,6 +31,7 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   int watch;                    /* 1: they are evaluated in every step */
   int needs_kin;                /* 0: work terms need only q and v */
   int rigid_stops;              /* 1: velocities may jump at rigid stops */
+  double at_stops;              /* [J] what the last update took for the work of impacts there */
   int n_doubts;                 /* elements with states to be reported */
   ga__doubt_record *doubt;
   int n_impact;     /* length of v_before: nv if a drive accepts impacts, else 0 */
