@@ -148,7 +148,7 @@ static void print_remedies(const app_task *s, const ga_step_failure *f)
     return;
   }
   if (no_value && f->error.reason == GA_REASON_OUTSIDE_TABLE) {
-    print_try("more points in the table, or before: and after: as hold or linear");
+    print_try("more points in the table, or before: and after: as hold or linear; of a grid, outside:");
     return;
   }
   if (no_value && f->error.reason == GA_REASON_BEAM_TOO_BENT) {

@@ -1,6 +1,7 @@
 /* Columns of numbers from CSV files: fields between commas, semicolons, tabs or blanks; lines that are empty
  * or begin with # are left out. A first line that does not begin with a number has the names of the columns,
- * with units in brackets: "force [kN]", as `galpha export` writes them. */
+ * with units in brackets: "force [kN]", as `galpha export` writes them. Grids: a first line whose first field is no
+ * number, but the second is one, has the points y of a matrix, and the others x and a row of values. */
 #include "model/csv_file.h"
 #include "model/document.h"
 
@@ -11,14 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 4096 };
-
 typedef struct scan {
   ga__reader *reader;
   int file;       /* among the messages */
   const char *at; /* beginning of a line */
   int line;       /* its number, from 1 */
   char separator; /* ' ': blanks and tabs */
+  int wanted;     /* columns, at most GA__CSV_MOST */
 } scan;
 
 /* ---- Lines and fields ---- */
@@ -53,37 +53,43 @@ static int skip_empty(scan *c)
   return 0;
 }
 
-/* Field number i of a line, without blanks and quotes around it; 0: it has fewer. */
+/* The field at *at, without blanks and quotes around it; *at goes behind it. 0: the line has no more; *at NULL: it was
+ * the last. */
+static int next_field(const scan *c, const char **at, const char **field, size_t *bytes)
+{
+  const char *p = *at, *end = c->at + line_length(c->at);
+  if (!p) return 0;
+  while (p < end && (*p == ' ' || (*p == '\t' && c->separator != '\t'))) p++;
+  if (c->separator == ' ' && p == end) return 0;
+  const char *from = p;
+  for (int quoted = 0; p < end; p++) {
+    if (*p == '\x22') quoted = !quoted;
+    if (quoted) continue;
+    if (c->separator == ' ' ? *p == ' ' || *p == '\t' : *p == c->separator) break;
+  }
+  size_t n = (size_t)(p - from);
+  while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\t')) n--;
+  if (n >= 2 && from[0] == '\x22' && from[n - 1] == '\x22') from++, n -= 2;
+  *field = from, *bytes = n;
+  *at = p == end ? NULL : p + 1;
+  return 1;
+}
+
+/* Field number i of a line; 0: it has fewer. */
 static int field_of(const scan *c, int i, const char **field, size_t *bytes)
 {
-  const char *at = c->at, *end = at + line_length(at);
-  for (int k = 0;; k++) {
-    while (at < end && (*at == ' ' || (*at == '\t' && c->separator != '\t'))) at++;
-    if (c->separator == ' ' && at == end) return 0;
-    const char *from = at;
-    for (int quoted = 0; at < end; at++) {
-      if (*at == '\x22') quoted = !quoted;
-      if (quoted) continue;
-      if (c->separator == ' ' ? *at == ' ' || *at == '\t' : *at == c->separator) break;
-    }
-    if (k == i) {
-      size_t n = (size_t)(at - from);
-      while (n > 0 && (from[n - 1] == ' ' || from[n - 1] == '\t')) n--;
-      if (n >= 2 && from[0] == '\x22' && from[n - 1] == '\x22') from++, n -= 2;
-      *field = from, *bytes = n;
-      return 1;
-    }
-    if (at == end) return 0;
-    at++;
-  }
+  const char *at = c->at;
+  for (int k = 0; next_field(c, &at, field, bytes); k++)
+    if (k == i) return 1;
+  return 0;
 }
 
 static int count_fields(const scan *c)
 {
-  const char *field;
+  const char *at = c->at, *field;
   size_t bytes;
   int n = 0;
-  while (n < MOST_COLUMNS && field_of(c, n, &field, &bytes)) n++;
+  while (next_field(c, &at, &field, &bytes)) n++;
   return n;
 }
 
@@ -164,25 +170,27 @@ static int column_unit(const scan *c, int column, char unit[GA_TEXT_PIECE], doub
   return !status ? 1 : report(c, "a unit in brackets behind the name of the column", field, bytes);
 }
 
-/* Which columns: by `columns`, else the two that there are. titled 1: the scan is at the header. */
-static int choose_columns(const scan *c, ga__tree *columns, int titled, int column[2])
+/* Which columns: by `columns`, else those that there are. titled 1: the scan is at the header. */
+static int choose_columns(const scan *c, ga__tree *columns, int titled, int column[GA__CSV_MOST])
 {
   const int n = count_fields(c);
   ga__messages *m = c->reader->r->messages;
-  column[0] = 0, column[1] = 1;
-  if (!columns && n == 2) return 1;
+  for (int k = 0; k < GA__CSV_MOST; k++) column[k] = k;
+  if (!columns && n == c->wanted) return 1;
   if (!columns) {
-    char expected[96];
-    snprintf(expected, sizeof expected, "two columns, or the key columns in the model: there are %d", n);
+    char expected[160];
+    snprintf(expected, sizeof expected, "%s, or the key columns in the model: there are %d",
+             c->wanted == 2 ? "two columns" : "three columns, or a matrix whose first field is empty or a title", n);
     return report(c, expected, c->at, line_length(c->at));
   }
-  if (columns->kind != GA__TREE_LIST || columns->n != 2) {
+  if (columns->kind != GA__TREE_LIST || columns->n != c->wanted) {
     ga__report_error(m, columns->at, GA_REASON_WRONG_FORM,
-                     &(ga__facts){.expected = "two names or numbers of columns, such as [time, force]",
+                     &(ga__facts){.expected = c->wanted == 2 ? "two names or numbers of columns, such as [time, force]"
+                                                             : "three names or numbers of columns, such as [x, y, height]",
                                   .name = "something else"});
     return 0;
   }
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < c->wanted; k++) {
     const ga__tree *tree = columns->child[k];
     const char *text;
     char *end, title[2 * GA_TEXT_PIECE];
@@ -208,10 +216,10 @@ static int count_lines(scan c)
   return n;
 }
 
-static int read_rows(scan *c, const int column[2], const double factor[2], ga__csv_columns *out)
+static int read_rows(scan *c, const int column[GA__CSV_MOST], const double factor[GA__CSV_MOST], ga__csv_columns *out)
 {
   for (; skip_empty(c); next_line(c)) {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < c->wanted; k++) {
       const char *field = "";
       size_t bytes = 0;
       if (!field_of(c, column[k], &field, &bytes) || !number_of(c, field, bytes, &out->value[k][out->n])) {
@@ -221,7 +229,7 @@ static int read_rows(scan *c, const int column[2], const double factor[2], ga__c
       }
       out->value[k][out->n] *= factor[k];
     }
-    if (out->n > 0 && !(out->value[0][out->n] > out->value[0][out->n - 1]))
+    if (c->wanted == 2 && out->n > 0 && !(out->value[0][out->n] > out->value[0][out->n - 1]))
       return report(c, "a larger number in the first column than in the line before", c->at,
                     line_length(c->at));
     out->n++;
@@ -229,24 +237,164 @@ static int read_rows(scan *c, const int column[2], const double factor[2], ga__c
   return out->n >= 2 ? 1 : report(c, "two lines of numbers or more", "", 0);
 }
 
-static int read_text(scan *c, ga__tree *columns, ga__csv_columns *out)
+/* Goes to the first line; 1: it has titles. −1: there is none. */
+static int find_first_line(scan *c)
 {
   const char *first;
   size_t bytes;
-  double unused, factor[2] = {1, 1};
-  int column[2];
+  double unused;
   if (strncmp(c->at, "\xef\xbb\xbf", 3) == 0) c->at += 3; /* the mark of UTF-8 */
-  if (!skip_empty(c)) return report(c, "lines of numbers", "", 0);
+  if (!skip_empty(c)) return report(c, "lines of numbers", "", 0) - 1;
   c->separator = find_separator(c->at);
-  const int titled = !field_of(c, 0, &first, &bytes) || !number_of(c, first, bytes, &unused);
+  return !field_of(c, 0, &first, &bytes) || !number_of(c, first, bytes, &unused);
+}
+
+static int read_columns(scan *c, int titled, ga__tree *columns, ga__csv_columns *out)
+{
+  double factor[GA__CSV_MOST] = {1, 1, 1};
+  int column[GA__CSV_MOST];
   if (!choose_columns(c, columns, titled, column)) return 0;
-  for (int k = 0; titled && k < 2; k++)
+  for (int k = 0; titled && k < c->wanted; k++)
     if (!column_unit(c, column[k], out->unit[k], &factor[k])) return 0;
   if (titled) next_line(c);
   const size_t n = (size_t)count_lines(*c);
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < c->wanted; k++)
     if (!(out->value[k] = ga__room(c->reader, n + 1, sizeof **out->value))) return 0;
   return read_rows(c, column, factor, out);
+}
+
+static int read_text(scan *c, ga__tree *columns, void *out)
+{
+  const int titled = find_first_line(c);
+  return titled >= 0 && read_columns(c, titled, columns, out);
+}
+
+/* ---- Grids ---- */
+
+/* n numbers of a line from *at on, and no more. */
+static int read_line(const scan *c, const char *at, int n, double *value)
+{
+  const char *field = c->at;
+  size_t bytes = 0;
+  char expected[96];
+  for (int i = 0; i < n; i++) {
+    bytes = 0;
+    if (next_field(c, &at, &field, &bytes) && number_of(c, field, bytes, &value[i])) continue;
+    snprintf(expected, sizeof expected, "a number in column %d", i + 2);
+    return report(c, expected, bytes ? field : c->at, bytes ? bytes : line_length(c->at));
+  }
+  if (!next_field(c, &at, &field, &bytes)) return 1;
+  snprintf(expected, sizeof expected, "%d columns, as in the first line", n + 1);
+  return report(c, expected, c->at, line_length(c->at));
+}
+
+/* The unit of all values, in the title of the corner. "x [mm] / y [mm]" would be taken for it. */
+static int corner_unit(const scan *c, double *factor)
+{
+  const char *field = "";
+  char unit[GA_TEXT_PIECE];
+  size_t bytes = 0, name = 0, brackets = 0;
+  field_of(c, 0, &field, &bytes);
+  split_title(field, bytes, &name, unit);
+  for (size_t i = 0; unit[0] && i < name; i++) brackets += strchr("[(/\\", field[i]) != NULL;
+  if (brackets)
+    return report(c, "a first field with the unit of the values alone; three columns may have a unit each", field, bytes);
+  return column_unit(c, 0, unit, factor);
+}
+
+/* y behind the corner in the first line; then x and a row of z. */
+static int read_matrix(scan *c, ga__csv_grid *g)
+{
+  const char *field, *at = c->at;
+  size_t bytes;
+  double factor;
+  if (!corner_unit(c, &factor)) return 0;
+  scan rows = *c;
+  next_line(&rows);
+  const size_t n = (size_t)count_lines(rows), width = (size_t)count_fields(c) - 1;
+  g->ny = (int)width;
+  g->x = ga__room(c->reader, n + 1, sizeof *g->x), g->y = ga__room(c->reader, width, sizeof *g->y);
+  g->z = width && n > (size_t)-1 / sizeof(double) / width ? NULL : ga__room(c->reader, n * width + 1, sizeof *g->z);
+  if (!g->x || !g->y || !g->z) return 0;
+  next_field(c, &at, &field, &bytes);
+  if (!read_line(c, at, g->ny, g->y)) return 0;
+  for (int i = 1; i < g->ny; i++)
+    if (!(g->y[i] > g->y[i - 1])) return report(c, "numbers that ascend in the first line", c->at, line_length(c->at));
+  for (next_line(c); skip_empty(c); next_line(c), g->nx++) {
+    double *row = g->z + (size_t)g->nx * width;
+    at = c->at;
+    if (!next_field(c, &at, &field, &bytes) || !number_of(c, field, bytes, &g->x[g->nx]))
+      return report(c, "a number in column 1", field, bytes);
+    if (g->nx > 0 && !(g->x[g->nx] > g->x[g->nx - 1]))
+      return report(c, "a larger number in the first column than in the line before", c->at, line_length(c->at));
+    if (!read_line(c, at, g->ny, row)) return 0;
+    for (int i = 0; i < g->ny; i++) row[i] *= factor;
+  }
+  return g->nx >= 2 && g->ny >= 2 ? 1 : report(c, "two numbers or more along both x and y", "", 0);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The different ones of n numbers, ascending; their count. NULL: no memory. */
+static double *list_different(ga__reader *reader, const double *value, int n, int *count)
+{
+  double *list = ga__room(reader, (size_t)n, sizeof *list);
+  if (!list) return NULL;
+  memcpy(list, value, (size_t)n * sizeof *list);
+  qsort(list, (size_t)n, sizeof *list, compare_numbers);
+  *count = 0;
+  for (int i = 0; i < n; i++)
+    if (i == 0 || list[i] > list[*count - 1]) list[(*count)++] = list[i];
+  return list;
+}
+
+static size_t index_of(double value, const double *list, int n)
+{
+  return (size_t)((const double *)bsearch(&value, list, (size_t)n, sizeof value, compare_numbers) - list);
+}
+
+/* Points in any order, each of them once. */
+static int fill_grid(const scan *c, const ga__csv_columns *p, ga__csv_grid *g)
+{
+  char expected[160];
+  g->x = list_different(c->reader, p->value[0], p->n, &g->nx);
+  g->y = list_different(c->reader, p->value[1], p->n, &g->ny);
+  g->z = ga__room(c->reader, (size_t)p->n, sizeof *g->z);
+  char *known = ga__room(c->reader, (size_t)p->n, 1);
+  if (!g->x || !g->y || !g->z || !known) return 0;
+  memset(known, 0, (size_t)p->n);
+  const double all = (double)g->nx * g->ny;
+  snprintf(expected, sizeof expected, "a value at each of %d x and %d y, which are %.0f points, once; there are %d points",
+           g->nx, g->ny, all, p->n);
+  if (all != p->n) return report(c, expected, "", 0);
+  if (g->nx < 2 || g->ny < 2) return report(c, "two numbers or more along both x and y", "", 0);
+  for (int i = 0; i < p->n; i++) {
+    const size_t at = index_of(p->value[0][i], g->x, g->nx) * (size_t)g->ny + index_of(p->value[1][i], g->y, g->ny);
+    snprintf(expected, sizeof expected, "each point once; x = %.9g, y = %.9g is there twice", p->value[0][i],
+             p->value[1][i]);
+    if (known[at]) return report(c, expected, "", 0);
+    known[at] = 1;
+    g->z[at] = p->value[2][i];
+  }
+  return 1;
+}
+
+static int read_grid(scan *c, ga__tree *columns, void *out)
+{
+  const char *field;
+  size_t bytes;
+  double unused;
+  ga__csv_columns points = {.n = 0};
+  c->wanted = 3;
+  const int titled = find_first_line(c);
+  if (titled < 0) return 0;
+  if (titled && !columns && field_of(c, 1, &field, &bytes) && number_of(c, field, bytes, &unused))
+    return read_matrix(c, out);
+  return read_columns(c, titled, columns, &points) && fill_grid(c, &points, out);
 }
 
 /* ---- The file ---- */
@@ -271,18 +419,18 @@ static const char *find_path(ga__reader *reader, const ga__tree *tree, const cha
   return path;
 }
 
-int ga__csv_read(ga__reader *reader, const ga__tree *file, ga__tree *columns, ga__csv_columns *out)
+static int read_file(ga__reader *reader, const ga__tree *file, ga__tree *columns,
+                     int (*read)(scan *c, ga__tree *columns, void *out), void *out)
 {
   const char *name;
   char *text = NULL;
   size_t length = 0;
-  *out = (ga__csv_columns){.n = 0};
   const char *path = find_path(reader, file, &name);
   if (!path) return 0;
   ga__file_digest(path, &reader->r->data);
   ga__file_load(reader->r, path, name, file->at, &text, &length);
   if (!text) return 0;
-  scan c = {.reader = reader, .at = text, .line = 1};
+  scan c = {.reader = reader, .at = text, .line = 1, .wanted = 2};
   c.file = ga__messages_add_file(reader->r->messages, name);
   int good = 0;
   if (c.file < 0)
@@ -290,7 +438,19 @@ int ga__csv_read(ga__reader *reader, const ga__tree *file, ga__tree *columns, ga
   else if (memchr(text, '\0', length))
     report(&c, "a text", "", 0);
   else
-    good = read_text(&c, columns, out);
+    good = read(&c, columns, out);
   ga__free(reader->r->ctx, text);
   return good;
+}
+
+int ga__csv_read(ga__reader *reader, const ga__tree *file, ga__tree *columns, ga__csv_columns *out)
+{
+  *out = (ga__csv_columns){.n = 0};
+  return read_file(reader, file, columns, read_text, out);
+}
+
+int ga__csv_read_grid(ga__reader *reader, const ga__tree *file, ga__tree *columns, ga__csv_grid *out)
+{
+  *out = (ga__csv_grid){.nx = 0};
+  return read_file(reader, file, columns, read_grid, out);
 }

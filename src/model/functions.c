@@ -115,6 +115,13 @@ static const ga__extra table_extra[] = {
     {"columns", "columns",
      "with file: the columns of x and y, by names of the header or numbers from 1; not needed if there are "
      "two"}};
+static const ga__extra grid_extra[] = {
+    {"file", "text",
+     "instead of x, y and z: a CSV file within the model's folder. Either a matrix: y in the first line, x in the first "
+     "column, the first field empty or a title, whose unit is that of z: `height [mm]`; or columns x, y, z in any order "
+     "of the points, with units in their header"},
+    {"columns", "columns",
+     "with file: the columns of x, y and z, by names of the header or numbers from 1; not needed if there are three"}};
 enum { MOST_EXTRA = 3 };
 
 static void default_table(void *base)
@@ -168,7 +175,7 @@ static const function_kind FUNCTIONS[] = {
     {"table", "values at points, interpolated between them", table_fields, SIZE_OF(table_fields), table_extra,
      SIZE_OF(table_extra), default_table, create_table},
     {"grid", "values over a grid of two arguments x, y; expressions call it by its name: `hills(x, y)`", grid_fields,
-     SIZE_OF(grid_fields), NULL, 0, default_grid, NULL},
+     SIZE_OF(grid_fields), grid_extra, SIZE_OF(grid_extra), default_grid, NULL},
     {"motion", "a motion from one value to another, constant before and after", motion_fields,
      SIZE_OF(motion_fields), NULL, 0, default_motion, create_motion},
     {"wave", "offset + amplitude sin(phase + 2π ∫ frequency dt), with an optional sweep of the frequency",
@@ -624,6 +631,42 @@ static void release_grid(void *thing)
   ga_table2d_destroy(&table);
 }
 
+static int check_grid_list(ga__reader *reader, const ga__tree *map, const char *key)
+{
+  const ga__tree *list = ga__map_peek(map, key);
+  if (!list) return report_missing(reader, map, key, NULL);
+  if (list->kind != GA__TREE_LIST || list->n >= 2) return 1;
+  const size_t before = ga__messages_enter(reader->r->messages, key);
+  ga__report_error(reader->r->messages, list->at, GA_REASON_WRONG_FORM,
+                   &(ga__facts){.expected = "a list of two or more", .name = list->n ? "one" : "nothing"});
+  ga__messages_leave(reader->r->messages, before);
+  return 0;
+}
+
+/* x, y and z, or a file. */
+static int complete_grid(ga__reader *reader, ga__tree *map, ga_table2d_opts *opts)
+{
+  static const char *const NEEDED[] = {"x", "y", "z"};
+  ga__csv_grid g;
+  int good = 1, lists = 0;
+  ga__tree *file = ga__map_get(map, "file"), *columns = ga__map_get(map, "columns");
+  for (int i = 0; i < 3; i++) lists += ga__map_peek(map, NEEDED[i]) != NULL;
+  if ((file && lists) || (columns && !file) || (!file && !lists)) {
+    ga__report_error(reader->r->messages, map->at, GA_REASON_GIVE_ONE_OF,
+                     &(ga__facts){.expected = "x, y and z, or file (with columns)"});
+    return 0;
+  }
+  for (int i = 0; i < 3 && !file; i++)
+    good &= check_grid_list(reader, map, NEEDED[i]);
+  if (!file) return good;
+  const size_t before = ga__messages_enter(reader->r->messages, "file");
+  good = ga__csv_read_grid(reader, file, columns, &g);
+  ga__messages_leave(reader->r->messages, before);
+  opts->nx = g.nx, opts->ny = g.ny;
+  opts->x = g.x, opts->y = g.y, opts->z = g.z;
+  return good;
+}
+
 /* A grid is a function of two arguments, whose value is that of a table. */
 static int create_grid(ga__reader *reader, ga__tree *map, ga_definition **out)
 {
@@ -635,9 +678,7 @@ static int create_grid(ga__reader *reader, ga__tree *map, ga_definition **out)
   memset(&opts, 0, sizeof opts);
   default_grid(&opts);
   int good = ga__read_fields(reader, map, SIZE_OF(grid_fields), grid_fields, &owner, &opts);
-  static const char *const NEEDED[] = {"x", "y", "z"};
-  for (int i = 0; i < 3; i++)
-    if (!ga__map_peek(map, NEEDED[i])) good = report_missing(reader, map, NEEDED[i], NULL);
+  good &= complete_grid(reader, map, &opts.grid);
   if (!good) return 0;
   ga_status status = ga_table2d_create(ctx, &opts.grid, &table);
   if (!status && !ga__keep(reader, table, release_grid)) return 0;

@@ -38,6 +38,9 @@ case("more points in the table, or before: and after:", "more points in the tabl
      model(SCALAR + "functions: {g: {type: table, x: [0, 0.5], y: [1, 1], after: error}}\nforces: {f: {type: actuator, coordinate: m, force: {function: g}}}"),
      "", ([("y: [1, 1], after: error", "y: [1, 1], after: hold")], "", {"m": (0.5, 1e-3)}),
      ([("[0, 0.5], y: [1, 1]", "[0, 0.5, 2], y: [1, 1, 1]")], "", {"m": (0.5, 1e-3)}))
+case("of a grid, outside:", "of a grid, outside:",
+     model(SCALAR + "functions: {g: {type: grid, x: [0, 0.25], y: [0, 1], z: [[1, 1], [1, 1]]}}\nforces: {f: {type: actuator, coordinate: m, force: 'g(m, 0.5)'}}"),
+     "", ([("[[1, 1], [1, 1]]", "[[1, 1], [1, 1]], outside: hold")], "", {"m": (0.5, 1e-3)}))
 RELAY = model("bodies: {m: {type: scalar, mass: 1, position: 1}}\nforces: {r: {type: actuator, coordinate: m, force: 'if(m + m.rate > 0, -10, 10)'}}", "t_end: 3, output: 0.01")
 case("a force that jumps with the motion made smooth", "a force that jumps with the motion made smooth", RELAY, "--tol 1e-4",
      ([("if(m + m.rate > 0, -10, 10)", "-10*tanh((m + m.rate)/0.01)")], "--tol 1e-4", {"m": (0.05212676, 1e-3)}))
@@ -311,3 +314,12 @@ PLATE = model("gravity: [0, 0, 0]\nbodies: {ball: {type: rigid, mass: 0.01, iner
               "colliders: {lead: {type: sphere, frame: ball, radius: 5 mm}, plate: {type: box, size: [1, 1, 0.005]}}\n"
               "collisions: {hit: {a: lead, b: plate, exponent: 1, stiffness: 1e9}}", "t_end: 0.02, output: 0.01")
 case("Increase the stiffness, correct the initial positions, or make them thicker", "are pressed", PLATE, "", ([("stiffness: 1e9", "stiffness: 1e11")], "", {"ball.vz": (3000, 30)}))
+script("--max compares at every step and needs equal steps; add --step", "needs equal steps", SHORT, ["converge m.yaml --tol 1e-4 --max -o o.svg"], ["converge m.yaml --step 0.02 --max -o o.svg"])
+script("the relative error of %s is %g: the reference is 0 at a time that is compared; leave out --relative", "the reference is 0 at a time that is compared",
+       {"m.yaml": model("bodies: {m: {type: scalar, mass: 1, position: 1}, z: {type: scalar, mass: 1}}\nforces: {s: {type: spring, coordinate: m, stiffness: 1, rest: 0}}")},
+       ["converge m.yaml --step 0.1 --signals z --relative -o o.svg"], ["converge m.yaml --step 0.1 --signals m -o o.svg"])
+script("numbers of the reference; choose --signals, fewer --levels or a larger --step", "numbers of the reference; choose --signals",
+       {"m.yaml": SHORT["m.yaml"]}, ["converge m.yaml --step 1e-7 --t-end 100 --max -o o.svg"], ["converge m.yaml --step 0.02 --max -o o.svg"])
+no_advice("Figures and experiments of the five papers", "what a command does")
+no_advice("There is no picture: see the messages of the command", "a line of a page; the message is the command's")
+no_advice("the models of the papers are neither in", "the folders are fixed when the program is built")

@@ -191,9 +191,46 @@ static void each_allocation_of_writing_fails(void **state)
   assert_int_equal(rmdir(f.path), 0);
 }
 
+/* ---- Grids from files ---- */
+
+static void each_allocation_of_grids_fails(void **state)
+{
+  static const char MODEL[] = "galpha: 1\nfunctions:\n  a: {type: grid, file: matrix.csv}\n"
+                              "  b: {type: grid, file: points.csv}\n  c: {type: grid, x: [0, 1], y: [0, 1], z: [[1, 2], [2, 5]]}\n"
+                              "bodies: {m: {type: scalar, mass: 1}}\n"
+                              "signals: {s: {expression: 'a(m, 1) + b(m, 1) + c(m, 1)'}}\n";
+  desk_folder f = {"/tmp/galpha_fault_XXXXXX"};
+  char path[3][256];
+  desk k;
+  (void)state;
+  assert_non_null(mkdtemp(f.path));
+  desk_write(&f, "m.yaml", MODEL);
+  desk_write(&f, "matrix.csv", "z [mm],0,1\n0,1,2\n1,2,4\n");
+  desk_write(&f, "points.csv", "x,y,z [mm]\n0,0,1\n1,0,2\n0,1,2\n1,1,3\n");
+  desk_path(&f, "m.yaml", path[0]), desk_path(&f, "matrix.csv", path[1]), desk_path(&f, "points.csv", path[2]);
+  desk_open(&k);
+  const long live = desk_memory.live;
+  for (long n = 1;; n = rig_next(n)) { /* until there is enough */
+    const ga_model_opts opts = ga_model_defaults();
+    ga_model *model = NULL;
+    desk_memory.fail_at = desk_memory.count + n;
+    const ga_status status = ga_model_read_file(k.ctx, path[0], &opts, &model);
+    const int enough = desk_memory.count < desk_memory.fail_at;
+    desk_memory.fail_at = 0;
+    if (status != (enough ? GA_OK : GA_ERR_MEMORY)) fail_msg("allocation %ld: status %d", n, (int)status);
+    ga_model_destroy(&model);
+    assert_int_equal(desk_memory.live, live);
+    if (enough) break;
+  }
+  desk_close(&k);
+  for (int i = 0; i < 3; i++) assert_int_equal(remove(path[i]), 0);
+  assert_int_equal(rmdir(f.path), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
+                                     cmocka_unit_test(each_allocation_of_grids_fails),
                                      cmocka_unit_test(each_allocation_of_writing_fails)};
   return cmocka_run_group_tests_name("fault: model", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "lie/mat3.h"
 #include "mbs/tyre_law.h"
 #include "mbs_shop.h"
 
@@ -191,6 +192,166 @@ static void sides_are_mirror_images(void **state)
   }
 }
 
+/* ---- Energy ---- */
+
+typedef struct slip_state {
+  double vx, v[2], camber, omega[3], Fz; /* v: slip velocity at P; omega: against the road, about e_x, e_y, e */
+} slip_state;
+
+/* [W] Power of forces and moments in the road's plane on wheel and road together; > 0: it drives them. */
+static double power_of(const ga_tyre_def *d, const slip_state *u)
+{
+  const double V = hypot(u->vx, d->speed);
+  ga__tyre_slip in = {.slip = {ga__dual_const(0, -u->v[0] / V), ga__dual_const(0, -u->v[1] / V)}};
+  ga__tyre_forces out;
+  in.camber = ga__dual_const(0, u->camber), in.load = ga__dual_const(0, u->Fz), in.mu = ga__dual_const(0, 0.8);
+  in.vx = ga__dual_const(0, u->vx), in.V = ga__dual_const(0, V), in.spin = ga__dual_const(0, u->omega[1]);
+  in.turn = ga__dual_const(0, u->omega[2]), in.distance = ga__dual_const(0, 0.3);
+  ga__tyre_law(d, &in, &out);
+  return out.Fx.v * u->v[0] + out.Fy.v * u->v[1] + out.Mx.v * u->omega[0] + out.My.v * u->omega[1] +
+         out.Mz.v * u->omega[2];
+}
+
+/* From standstill to 60 m/s, from hardly any slip to locked and sideways, turning up to 20 rad/s. */
+static slip_state any_state(rig_random *random)
+{
+  slip_state u;
+  const double scale[2] = {pow(10, rig_uniform(random, -5, 0.3)), pow(10, rig_uniform(random, -5, 0.3))};
+  u.vx = pow(10, rig_uniform(random, -4, 1.8)) * (rig_uniform(random, -1, 1) < 0 ? -1 : 1);
+  for (int i = 0; i < 2; i++) u.v[i] = hypot(u.vx, 0.1) * scale[i] * rig_uniform(random, -1, 1);
+  for (int i = 0; i < 3; i++) u.omega[i] = 20 * pow(10, rig_uniform(random, -4, 0)) * rig_uniform(random, -1, 1);
+  u.omega[1] += u.vx / 0.3, u.camber = rig_uniform(random, -0.15, 0.15), u.Fz = rig_uniform(random, 50, 8000);
+  return u;
+}
+
+static int n_states(void)
+{
+  return rig_brief() ? 20000 : 200000;
+}
+
+/* Without trail and camber stiffness all that both saturated laws do is friction; with them a gain is bounded, and the
+ * bound is reached: F_z C_α V/4 (C_γ |γ|/C_α + t₀ |ω_e|/V)². Enough friction against turning takes back what the trail
+ * gives. */
+static void saturated_laws_dissipate(void **state)
+{
+  (void)state;
+  for (int kind = GA_TYRE_TANH; kind <= GA_TYRE_BRUSH; kind++)
+    for (int c = 0; c < 4; c++) {
+      rig_random random = rig_seed(40 + 10 * kind + c);
+      ga_tyre_def d = tyre_of((ga_tyre_kind)kind, "wheel");
+      d.rolling_resistance = c & 1 ? 0.01 : 0;
+      if (c == 0) d.trail = 0, d.turn_radius = 0.05;
+      if (c == 1) d.turn_radius = 0.5 * d.trail * sqrt(d.cornering_stiffness / (0.8 * d.mu));
+      if (c == 3) d.camber_stiffness = 0.9;
+      double most = 0;
+      for (int i = 0; i < n_states(); i++) {
+        const slip_state u = any_state(&random);
+        const double V = hypot(u.vx, d.speed), lean = d.camber_stiffness * fabs(u.camber) / d.cornering_stiffness,
+                     turn = d.trail * fabs(u.omega[2]) / V, P = power_of(&d, &u),
+                     bound = u.Fz * d.cornering_stiffness * V / 4 * (lean + turn) * (lean + turn);
+        if (c < 2 ? P > 0 : P > bound * (1 + 1e-12))
+          fail_msg("law %d, case %d: gains %g W of at most %g at vx %g, slip %g %g, turn %g", kind, c, P, bound, u.vx, u.v[0],
+                   u.v[1], u.omega[2]);
+        if (c == 2) most = fmax(most, P / bound);
+      }
+      if (c == 2) assert_true(most > 0.7);
+    }
+}
+
+/* Coefficients that push or turn an upright wheel which rolls straight ahead, and those of camber. */
+static void without_shifts(ga_tyre_def *d)
+{
+  d->phy1 = d->phy2 = d->phy3 = d->pvy1 = d->pvy2 = d->pvy3 = d->qhz1 = d->qhz2 = d->qhz3 = d->qhz4 = 0;
+  d->qdz6 = d->qdz7 = d->qdz8 = d->qdz9 = d->ssz1 = d->ssz2 = d->ssz3 = d->ssz4 = 0;
+  d->rvy1 = d->rvy2 = d->qsx1 = d->qsx2 = d->qsx3 = 0;
+}
+
+/* The Magic Formula is no law of friction. Without shifts it only dissipates while the wheel does not turn about the
+ * normal, and gains by turning are bounded as above. With them, and with camber, the gain of these coefficients is
+ * below 0.002 F_z V, and below 0.1 F_z (V + R |ω_e|) while the wheel turns. The overturning moment moves the load sideways, its power is none of slip. */
+static void magic_dissipates(void **state)
+{
+  double most[4] = {0, 0, 0, 0};
+  (void)state;
+  for (int c = 0; c < 4; c++) {
+    rig_random random = rig_seed(70 + c);
+    ga_tyre_def d = tyre_of(GA_TYRE_MAGIC, "wheel");
+    if (c < 2) without_shifts(&d);
+    for (int i = 0; i < n_states(); i++) {
+      slip_state u = any_state(&random);
+      u.Fz = 1000 + 0.875 * u.Fz;
+      u.omega[0] = 0;
+      if (c % 3 == 0) u.omega[2] = 0;
+      const double V = hypot(u.vx, d.speed), P = power_of(&d, &u), trail = 0.12 * d.radius * u.Fz / d.nominal_load,
+                   turn = trail * fabs(u.omega[2]) / V, K = 17 * d.nominal_load;
+      most[c] = fmax(most[c], c == 1 ? P / (K * V / 4 * turn * turn) : P / (u.Fz * (V + d.radius * fabs(u.omega[2]))));
+    }
+  }
+  assert_true(most[0] <= 0 && most[1] > 0.2 && most[1] < 1 && most[2] < 0.1 && most[3] < 2e-3);
+  assert_true(most[2] > 0.01 && most[3] > 1e-4);
+}
+
+static void get_vector(const shop *s, const char *of, const char *const axis[3], double out[3])
+{
+  char name[32];
+  for (int i = 0; i < 3; i++) {
+    snprintf(name, sizeof name, "%s.%s", of, axis[i]);
+    out[i] = shop_now(s, name);
+  }
+}
+
+static double dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* A free wheel and a free road, both with the inertia of a sphere: T' = m v·v' + J ω·ω' is the power of all that the
+ * tyre does to both, here by its signals. */
+static void all_power_is_that_at_the_contact(void **state)
+{
+  static const char *const V[] = {"vx", "vy", "vz"}, *const A[] = {"ax", "ay", "az"}, *const W[] = {"wx", "wy", "wz"},
+                           *const X[] = {"x", "y", "z"}, *const F[] = {"fx", "fy", "fz"}, *const M[] = {"mx", "my", "mz"},
+                           *const BODY[] = {"wheel", "base"};
+  (void)state;
+  for (int k = 0; k < 60; k++) {
+    rig_random random = rig_seed(300 + k);
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    for (int i = 0; i < 2; i++) {
+      ga_rigid_def b = ga_rigid_defaults();
+      b.name = BODY[i], b.mass = 20 + 30 * i, b.inertia[0] = b.inertia[1] = b.inertia[2] = 2 + i;
+      b.pose = ga_pose_at(0, 0, i ? 0 : 0.3);
+      assert_int_equal(ga_rotation_axis_angle(s.ctx, (double[3]){1, 0, 0}, i ? 0 : rig_uniform(&random, -0.2, 0.2),
+                                              b.pose.rotation),
+                       GA_OK);
+      for (int j = 0; j < 3; j++) b.velocity[j] = rig_uniform(&random, -3, 3), b.omega[j] = rig_uniform(&random, -3, 3);
+      if (!i) b.velocity[0] += 2 * (k % 5), b.omega[1] += 6 * (k % 5);
+      SHOP_ADD(&s, rigid, &b);
+    }
+    add_road(&s, "base", NULL);
+    ga_tyre_def d = tyre_of((ga_tyre_kind)(k % 3), "wheel");
+    d.damping = 0, d.rolling_resistance = 0.01, d.turn_radius = 0.05, d.camber_stiffness = 0.5;
+    SHOP_ADD(&s, tyre, &d);
+    shop_start(&s);
+    double P[3], f[3], m[3], force[3], moment[3], slip[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, rate = 0;
+    get_vector(&s, "tyre", X, P), get_vector(&s, "tyre", F, f), get_vector(&s, "tyre", M, m);
+    const ga_state *now = ga_stepper_state(s.st);
+    for (int i = 0; i < 2; i++) {
+      double v[3], a[3], w[3], x[3], r[3], at[3];
+      get_vector(&s, BODY[i], V, v), get_vector(&s, BODY[i], A, a), get_vector(&s, BODY[i], W, w);
+      get_vector(&s, BODY[i], X, x);
+      for (int j = 0; j < 3; j++) r[j] = P[j] - x[j];
+      ga__vec3_cross(at, w, r);
+      for (int j = 0; j < 3; j++) slip[j] += (i ? -1 : 1) * (v[j] + at[j]), turn[j] += (i ? -1 : 1) * w[j];
+      rate += (20 + 30 * i) * dot(v, a) + (2 + i) * dot(w, now->vdot + 6 * i + 3);
+    }
+    /* The road is level, and e_x that of the wheel. */
+    memcpy(force, f, sizeof f), memcpy(moment, m, sizeof m);
+    const double power = dot(force, slip) + dot(moment, turn);
+    assert_near(rate, power, 1e-9 * (1 + fabs(power)), "power");
+    shop_close(&s);
+  }
+}
+
 /* ---- Motion ---- */
 
 /* An upright wheel that coasts: m v' = F_x, J ω' = M_y − ρ F_x, v = ρ ω, M_y = −c m g ρ. */
@@ -271,6 +432,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(derivatives_are_right),         cmocka_unit_test(brush_is_the_sum_of_bristles),
       cmocka_unit_test(magic_moments_follow_the_book), cmocka_unit_test(sides_are_mirror_images),
+      cmocka_unit_test(saturated_laws_dissipate),
+      cmocka_unit_test(magic_dissipates),
+      cmocka_unit_test(all_power_is_that_at_the_contact),
       cmocka_unit_test(coasting),                      cmocka_unit_test(turning_on_the_spot),
       cmocka_unit_test(numbers_are_checked),
   };
