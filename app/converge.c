@@ -339,13 +339,11 @@ static int check_errors(const study *t, const level *l)
   for (int i = 0; i < t->n_quantities; i++) {
     if (isfinite(l->error[i])) continue;
     fprintf(stderr,
-            t->relative ? "galpha converge: the relative error of %s is %g: the reference is 0 at a time "
-                          "that is compared; leave "
-                          "out --relative\n"
-                        : "galpha converge: the error of %s is %g: the model's numbers are too large or too "
-                          "small to compute "
-                          "with; check their units\n",
-            t->quantities[i].label, l->error[i]);
+            t->relative ? "galpha converge: the relative error of %s is undefined: the reference is 0 at a "
+                          "time that is compared; leave out --relative\n"
+                        : "galpha converge: the error of %s is infinite or not a number: the model's numbers "
+                          "are too large or too small to compute with; check their units\n",
+            t->quantities[i].label);
     return APP_FAILED;
   }
   return APP_DONE;

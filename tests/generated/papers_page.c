@@ -11,8 +11,8 @@ static int n_checks, n_failed;
 static void report(int good, const char *what, const char *problem)
 {
   n_failed += !good;
-  printf("%s %d - %s\n", good ? "ok" : "not ok", ++n_checks, what);
-  if (!good) printf("# missing in the page, or another: %s\n", problem);
+  printf("%s %d - %s\n", good ? "ok" : "not ok", ++n_checks, what + strspn(what, "\n"));
+  if (!good) printf("# in the tables, not in the page: %s\n", problem + strspn(problem, "\n"));
 }
 
 static char *read_page(const char *path)
