@@ -95,10 +95,12 @@ static int is_drawn(const app_figure *f, double x, double y)
 static void widen(const app_figure *f, app_panel *to, const app_curve *c)
 {
   const app_series *p = &c->data;
-  long lost = 0;
+  long lost = 0, over = 0; /* of these, where x is positive */
   for (long i = 0; i < p->n; i++) {
     if (!is_drawn(f, p->x[i], p->y[i])) {
-      lost += isfinite(p->x[i]) && isfinite(p->y[i]);
+      const int has_values = isfinite(p->x[i]) && isfinite(p->y[i]);
+      lost += has_values;
+      over += has_values && !(f->log[0] && !(p->x[i] > 0.0));
       continue;
     }
     const double e = p->e && isfinite(p->e[i]) ? p->e[i] : 0.0;
@@ -110,9 +112,11 @@ static void widen(const app_figure *f, app_panel *to, const app_curve *c)
   to->noise = fmax(to->noise, p->noise);
   if (lost)
     fprintf(stderr,
-            "warning: %ld of %ld values of %s are not drawn: they are not positive, and the axis is "
-            "logarithmic\n",
-            lost, p->n, c->label);
+            "warning: %ld of %ld values of %s %s not drawn: %s not positive, and the axis is logarithmic\n",
+            lost, p->n, c->label, lost == 1 ? "is" : "are",
+            over == lost ? (lost == 1 ? "it is" : "they are")
+            : over == 0  ? (to->over_time ? "the time there is" : "their x is")
+                         : (to->over_time ? "they or the times are" : "they or their x are"));
 }
 
 /* Panels over time have the same range. */
@@ -523,13 +527,40 @@ static double tick_step(double span, double length, double room)
   return nice[3] * ten;
 }
 
+/* 1: a logarithmic axis has two powers of ten at least, which are enough for its ticks. */
+static int has_decades(double low, double high)
+{
+  return floor(log10(high)) - ceil(log10(low)) >= 1.0;
+}
+
+/* Ticks of a logarithmic axis that is too short for powers of ten: 1, 2, 5 times these, or evenly spaced. */
+static void set_log_ticks(FILE *to, char axis, double low, double high)
+{
+  static const double nice[] = {1.0, 2.0, 5.0};
+  const char *separator = "";
+  const double even = high < 4.0 * low ? tick_step(high - low, 4.0, 1.0) : 0.0;
+  fprintf(to, "set %ctics (", axis);
+  for (double v = even > 0.0 ? ceil(low / even) : 1.0; even > 0.0 && v * even <= high;
+       v += 1.0, separator = ", ")
+    fprintf(to, "%s%.10g", separator, v * even);
+  for (double ten = pow(10.0, floor(log10(low))); even == 0.0 && ten <= high; ten *= 10.0)
+    for (int i = 0; i < 3; i++) {
+      if (nice[i] * ten < low || nice[i] * ten > high) continue;
+      fprintf(to, "%s%.10g", separator, nice[i] * ten);
+      separator = ", ";
+    }
+  fputs(")\n", to);
+}
+
 static void set_ticks(const app_figure *f, FILE *to, const app_panel *here, const double *low,
                       const double *high)
 {
   const double length[2] = {axes_width(f), here->bottom - here->top}, room[2] = {5.0, 1.8};
   for (int k = 0; k < 2; k++) {
     const double step = f->log[k] ? 0.0 : tick_step(high[k] - low[k], length[k], room[k] * f->look.letters);
-    if (step > 0.0)
+    if (f->log[k] && !has_decades(low[k], high[k]))
+      set_log_ticks(to, k ? 'y' : 'x', low[k], high[k]);
+    else if (step > 0.0)
       fprintf(to, "set %ctics %.10g\n", k ? 'y' : 'x', step);
     else
       fprintf(to, "set %ctics autofreq\n", k ? 'y' : 'x');
@@ -542,9 +573,9 @@ static void set_numbers(const app_figure *f, FILE *to, const app_panel *here, co
   fprintf(to, "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n", low[0], high[0], low[1], high[1]);
   for (int k = 0; k < 2; k++) {
     const char axis = k ? 'y' : 'x';
-    const int decades = high[k] > 12.0 * low[k];
     if (f->log[k])
-      fprintf(to, "set logscale %c\nset format %c '%s'\n", axis, axis, decades ? "10^{%T}" : "%.3h");
+      fprintf(to, "set logscale %c\nset format %c '%s'\n", axis, axis,
+              has_decades(low[k], high[k]) ? "10^{%T}" : "%.3h");
     else
       fprintf(to, "set format %c '%%.%dh'\n", axis, k ? here->digits : USUAL_DIGITS);
   }

@@ -137,7 +137,8 @@ static int read_font(const app_arguments *a, const char *text, app_look *look)
   if (strncmp(end, "pt", 2) == 0) end += 2;
   const int has_number = end > number && !*end;
   const size_t length = comma ? (size_t)(comma - text) : has_number ? 0 : strlen(text);
-  if ((comma && !has_number) || length >= sizeof look->font || strpbrk(text, "'\"\\{}"))
+  if ((comma && !has_number) || length >= sizeof look->font || strpbrk(text, "'\"\\{}") ||
+      strchr(text, ',') != comma)
     return app_misused(a, "--font: \"%.60s\" is not a font such as Helvetica,8 with its size in points",
                        text);
   if (length > 0) snprintf(look->font, sizeof look->font, "%.*s", (int)length, text);

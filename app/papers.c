@@ -50,9 +50,13 @@ static int count_figures(void)
 static void list_figures(void)
 {
   const pp_paper *p;
+  char title[256];
   for (int i = 0; (p = pp_paper_at(i)) != NULL; i++) {
     printf("%s  %s\n", p->name, p->title);
-    for (int k = 0; k < p->n; k++) printf("  %-20s %s\n", p->figures[k].name, p->figures[k].title);
+    for (int k = 0; k < p->n; k++) {
+      pp_plain(title, sizeof title, p->figures[k].title);
+      printf("  %-20s %s\n", p->figures[k].name, title);
+    }
   }
 }
 

@@ -75,6 +75,9 @@ static void complete_unit(plot *p, const app_source *s, int i)
     const app_source *other = &p->source[f];
     const int signal = other->result ? ga_result_find(other->result, s->table->name[i]) : -1;
     const char *its = signal >= 0 ? ga_result_signal_unit(other->result, signal) : "";
+    if (*its && given && !same_dimension(p->ctx, its, *unit))
+      fprintf(stderr, "warning: %s: column \"%s\" is in %s, and the signal of %s in %s\n", s->file,
+              s->table->name[i], *unit, other->file, its);
     if (!*its || (given && !same_dimension(p->ctx, its, *unit))) continue;
     *unit = (char *)(size_t)its; /* never written to */
     if (!given)
@@ -256,11 +259,26 @@ static int find_quantity(plot *p, int source, const char *text, app_quantity *ou
   return strpbrk(text, "+-*/^()<>") && app_quantity_compile(p->ctx, s, text, out) == GA_OK;
 }
 
-/* Results may be of different models: what one of them lacks is drawn from the others. Tables lack much. */
+/* Results may be of different models: what one of them lacks is drawn from the others. Tables lack much: one
+ * of which nothing is drawn is named at the end. */
 static void warn_missing(const plot *p, int source, const char *name)
 {
   if (p->source[source].result)
     fprintf(stderr, "warning: %s has no signal \"%s\"\n", p->source[source].file, name);
+}
+
+static void warn_of_unused(const plot *p)
+{
+  for (int s = 0; s < p->n_sources; s++) {
+    int used = 0;
+    for (int i = 0; i < p->figure.n_curves; i++)
+      used |= p->figure.curve[i].source == s || p->figure.curve[i].other == s;
+    if (!used && p->source[s].table)
+      fprintf(stderr,
+              "warning: nothing of %s is drawn: no column has the name of a signal that is drawn; --column "
+              "SIGNAL=COLUMN gives it one\n",
+              p->source[s].file);
+  }
 }
 
 /* y over x (NULL: over time), from all sources that have both. Returns the number of these in *n. */
@@ -430,6 +448,7 @@ static int choose(plot *p, char ***kept)
   for (int i = 0; !code && (pair = app_values(p->a, "xy", i)) != NULL; i++) code = add_pair(p, pair);
   if (!code && p->figure.n_curves == 0)
     code = app_misused(p->a, "which signals? galpha info %s --signals lists them", p->source[0].file);
+  if (!code) warn_of_unused(p);
   return code;
 }
 
@@ -462,6 +481,21 @@ static int subtract(plot *p, app_curve *c)
   return status ? refuse_data(p, status) : APP_DONE;
 }
 
+/* "between t = 3 s and 4 s"; only what is given is named. */
+static int refuse_range(const plot *p, const app_curve *c)
+{
+  char range[80] = "";
+  const double from = p->range[0], to = p->range[1];
+  if (isfinite(from) && isfinite(to))
+    snprintf(range, sizeof range, " between t = %g s and %g s", from, to);
+  else if (isfinite(from) || isfinite(to))
+    snprintf(range, sizeof range, " %s t = %g s", isfinite(from) ? "after" : "before",
+             isfinite(from) ? from : to);
+  if (c->other < 0) return app_misused(p->a, "%s has no records%s", p->source[c->source].file, range);
+  return app_misused(p->a, "%s and %s have no times%s in common, and so no differences",
+                     p->source[c->other].file, p->source[c->source].file, range);
+}
+
 static int read_curves(plot *p, int *damaged)
 {
   enum { FEW = 400 }; /* measured values are drawn as points up to this number */
@@ -477,9 +511,7 @@ static int read_curves(plot *p, int *damaged)
     }
     *damaged |= c->data.damaged;
     c->drawn_as_points = p->source[c->source].table && c->data.n <= FEW;
-    if (c->data.n == 0)
-      return app_misused(p->a, "%s has no records between t = %g s and %g s%s", p->source[c->source].file,
-                         p->range[0], p->range[1], c->other >= 0 ? " at which both have values" : "");
+    if (c->data.n == 0) return refuse_range(p, c);
   }
   return APP_DONE;
 }

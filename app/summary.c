@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MOVED = 4, MOST_NUMBERS = 20000000 };
-#define ROUNDING 1e-9 /* of the largest value of the unit: less is no motion */
+enum { MOST_MOVED = 4, MOST_LIMITS = 6, MOST_NUMBERS = 20000000 };
+#define ROUNDING 1e-9   /* of the largest value of the unit: less is no motion */
+#define MORE 1.05       /* what changes by less than this more is listed in the order of the model */
+#define NO_MOTION 1e-12 /* [m], [rad]; also of the largest value, where derivatives are errors */
 
 typedef struct extremes {
   double low, high, t_low, t_high;
@@ -61,10 +63,14 @@ static double scale_of(const summary *s, int i)
   return most;
 }
 
+/* Of joints, or a scalar body itself. */
 static int is_coordinate(const summary *s, int i)
 {
+  char rate[512];
   const char *name = ga_result_signal_name(s->r, i);
-  return app_ends_in(name, ".angle") || app_ends_in(name, ".displacement");
+  if (app_ends_in(name, ".angle") || app_ends_in(name, ".displacement")) return 1;
+  return !strchr(name, '.') && snprintf(rate, sizeof rate, "%s.rate", name) < (int)sizeof rate &&
+         ga_result_find(s->r, rate) >= 0;
 }
 
 static int is_place(const summary *s, int i)
@@ -74,11 +80,12 @@ static int is_place(const summary *s, int i)
          (app_ends_in(name, ".x") || app_ends_in(name, ".y") || app_ends_in(name, ".z"));
 }
 
-/* 1: a later signal is the same, as the angle of a joint is that of its body. */
-static int is_repeated(const summary *s, int i)
+/* 1: a later signal of the kind is the same, as the angle of a joint is that of its body. */
+static int is_repeated(const summary *s, int i, int (*is_kind)(const summary *, int))
 {
   for (int k = i + 1; k < s->n_signals; k++)
-    if (s->of[k].low == s->of[i].low && s->of[k].high == s->of[i].high && s->of[k].t_low == s->of[i].t_low &&
+    if (is_kind(s, k) && s->of[k].low == s->of[i].low && s->of[k].high == s->of[i].high &&
+        s->of[k].t_low == s->of[i].t_low &&
         strcmp(ga_result_signal_unit(s->r, k), ga_result_signal_unit(s->r, i)) == 0)
       return 1;
   return 0;
@@ -89,51 +96,174 @@ static int find_moved(const summary *s, int (*is_kind)(const summary *, int), in
 {
   double share[MOST_MOVED];
   int n = 0;
-  *all = 0;
   for (int i = 0; i < s->n_signals; i++) {
     const double scale = is_kind(s, i) ? scale_of(s, i) : 0.0;
     const double part = scale > 0.0 ? span(s, i) / scale : 0.0;
-    if (!(part > ROUNDING) || is_repeated(s, i)) continue;
+    if (!(part > ROUNDING) || !(span(s, i) > NO_MOTION) || is_repeated(s, i, is_kind)) continue;
     ++*all;
     int at = n < MOST_MOVED ? n++ : MOST_MOVED;
-    for (; at > 0 && part > share[at - 1]; at--)
+    for (; at > 0 && part > MORE * share[at - 1]; at--)
       if (at < MOST_MOVED) share[at] = share[at - 1], found[at] = found[at - 1];
     if (at < MOST_MOVED) share[at] = part, found[at] = i;
   }
   return n;
 }
 
+/* Without what rounding leaves of a 0. */
+static double shown(const summary *s, int i, double value)
+{
+  return fabs(value) > 1e-12 * span(s, i) ? value : 0.0;
+}
+
 static void print_moved(const summary *s, FILE *out)
 {
-  int found[MOST_MOVED], all, n = find_moved(s, is_coordinate, found, &all);
-  if (n == 0) n = find_moved(s, is_place, found, &all);
+  int found[2 * MOST_MOVED], all = 0, places = 0, n = find_moved(s, is_coordinate, found, &all);
+  const int more = find_moved(s, is_place, found + n, &places);
+  if (n == 0)
+    all = places, n = more;
+  else if (more > 0)
+    n++, all++; /* beside coordinates, the place that changed most */
   if (n == 0) return;
   fputs("moved        ", out);
   for (int k = 0; k < n; k++)
     fprintf(out, "%s%s %.4g to %.4g %s", k ? ", " : "", ga_result_signal_name(s->r, found[k]),
-            s->of[found[k]].low, s->of[found[k]].high, ga_result_signal_unit(s->r, found[k]));
+            shown(s, found[k], s->of[found[k]].low), shown(s, found[k], s->of[found[k]].high),
+            ga_result_signal_unit(s->r, found[k]));
   if (all > n) fprintf(out, "; %d more", all - n);
   fputc('\n', out);
 }
 
-/* The largest speed, acceleration, force and torque; none that is rounding. */
+/* ---- Peaks ---- */
+
+/* The signal that a speed or an acceleration is a derivative of: rod.x of rod.ax, hinge.angle of
+ * hinge.angle_rate; -1: not recorded. */
+static int find_base(const summary *s, int i)
+{
+  char base[512];
+  const char *name = ga_result_signal_name(s->r, i), *dot = strrchr(name, '.');
+  const size_t length = strlen(name);
+  if (length >= sizeof base) return -1;
+  strcpy(base, name);
+  if (app_ends_in(name, "_rate"))
+    base[length - 5] = '\0';
+  else if (dot && (dot[1] == 'v' || dot[1] == 'a') && dot[2] && !dot[3])
+    base[length - 2] = dot[2], base[length - 1] = '\0';
+  else
+    return -1;
+  return ga_result_find(s->r, base);
+}
+
+/* 1: not larger than its error bar somewhere, or the derivative of what does not move: 0 but for numerical
+ * errors, as the acceleration of a hinge in the ground is. */
+static int is_error(const summary *s, int i)
+{
+  const int base = find_base(s, i), bars = ga_result_error(s->r, i);
+  if (base >= 0 && span(s, base) <= NO_MOTION * fmax(1.0, scale_of(s, base))) return 1;
+  if (bars < 0 || ga_result_read(s->r, bars, 0, s->n, s->y)) return 0;
+  double bar = 0.0;
+  for (long k = 0; k < s->n; k++) bar = fmax(bar, s->y[k]);
+  return size(s, i) <= bar;
+}
+
+/* Numerical errors of torques are those of forces at their levers. */
+static double rounding_of(const summary *s, const char *unit)
+{
+  double force = 0.0, length = 0.0;
+  for (int i = 0; i < s->n_signals && strcmp(unit, "N*m") == 0; i++) {
+    if (has_unit(s, i, "N") && isfinite(size(s, i))) force = fmax(force, size(s, i));
+    if (has_unit(s, i, "m") && isfinite(size(s, i))) length = fmax(length, size(s, i));
+  }
+  return fmax(1e-12, ROUNDING * force * length);
+}
+
+/* The largest speed, acceleration, force and torque; none that is a numerical error. */
 static void print_peaks(const summary *s, FILE *out)
 {
   static const char *const units[] = {"m/s", "rad/s", "m/s^2", "N", "N*m"};
   int n = 0;
   for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
     int largest = -1;
+    const double least = rounding_of(s, units[u]);
     for (int i = 0; i < s->n_signals; i++) {
-      if (!has_unit(s, i, units[u]) || !isfinite(size(s, i))) continue;
-      if (largest < 0 || size(s, i) > size(s, largest)) largest = i;
+      if (!has_unit(s, i, units[u]) || !isfinite(size(s, i)) || !(size(s, i) > least)) continue;
+      if ((largest < 0 || size(s, i) > size(s, largest)) && !is_error(s, i)) largest = i;
     }
-    if (largest < 0 || !(size(s, largest) > 1e-12)) continue;
+    if (largest < 0) continue;
     const extremes *e = &s->of[largest];
     const int is_high = fabs(e->high) >= fabs(e->low);
     fprintf(out, "%s%s %.4g %s at t = %.4g s", n++ ? ", " : "peaks        ",
             ga_result_signal_name(s->r, largest), is_high ? e->high : e->low, units[u],
             is_high ? e->t_high : e->t_low);
   }
+  if (n) fputc('\n', out);
+}
+
+/* ---- Limits ---- */
+
+/* Parts are known by a channel of theirs; another one says whether the limit is reached. */
+typedef struct limit {
+  const char *known, *channel, *words;
+  int above; /* 1: reached where the channel is above 0; 0: where it is not */
+} limit;
+
+static const limit limits[] = {{".depth", ".depth", "is touched", 1},
+                               {".rests", ".rests", "rests at a limit", 1},
+                               {".sticks", ".sticks", "sticks", 1},
+                               {".penetration", ".fz", "lifts off", 0}};
+
+/* At how many records, and how many times, a limit is reached; from the first time to the last. */
+static void print_limit(const summary *s, const limit *l, int i, const char *before, FILE *out)
+{
+  const char *name = ga_result_signal_name(s->r, i);
+  double from = 0.0, to = 0.0;
+  long at = 0, times = 0;
+  for (long k = 0, was = 0; k < s->n; k++) {
+    const int is = (s->y[k] > 0.0) == l->above;
+    if (is && at++ == 0) from = s->t[k];
+    if (is) to = s->t[k];
+    times += is && !was;
+    was = is;
+  }
+  fprintf(out, "%s%.*s %s", before, (int)(strlen(name) - strlen(l->channel)), name, l->words);
+  if (at == s->n)
+    fputs(" throughout", out);
+  else if (at == 1)
+    fprintf(out, " at t = %.4g s", from);
+  else if (times == 1)
+    fprintf(out, " from t = %.4g to %.4g s", from, to);
+  else
+    fprintf(out, " %ld times from t = %.4g to %.4g s", times, from, to);
+}
+
+/* The signal that says whether a limit is reached, of a part known by signal i; -1: there is none, or the
+ * limit is never reached. */
+static int find_limit(const summary *s, const limit *l, int i)
+{
+  char channel[512];
+  const char *name = ga_result_signal_name(s->r, i);
+  if (!app_ends_in(name, l->known)) return -1;
+  const int length =
+      snprintf(channel, sizeof channel, "%.*s%s", (int)(strlen(name) - strlen(l->known)), name, l->channel);
+  const int found = length < (int)sizeof channel ? ga_result_find(s->r, channel) : -1;
+  if (found < 0) return -1;
+  return (l->above ? s->of[found].high > 0.0 : s->of[found].low <= 0.0) ? found : -1;
+}
+
+/* What parts with limits did, as the records show it: stops, friction, tyres. */
+static void print_limits(const summary *s, FILE *out)
+{
+  int n = 0, more = 0;
+  for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
+    for (int i = 0; i < s->n_signals; i++) {
+      const int found = find_limit(s, &limits[k], i);
+      if (found < 0) continue;
+      if (n == MOST_LIMITS || ga_result_read(s->r, found, 0, s->n, s->y)) {
+        more++;
+        continue;
+      }
+      print_limit(s, &limits[k], found, n++ ? ", " : "limits       ", out);
+    }
+  if (n && more) fprintf(out, "; %d more", more);
   if (n) fputc('\n', out);
 }
 
@@ -150,6 +280,7 @@ void app_summary_print(ga_context *ctx, const char *file, FILE *out)
   if (s.t && s.of && read_extremes(&s)) {
     print_moved(&s, out);
     print_peaks(&s, out);
+    print_limits(&s, out);
   }
   free(s.t);
   free(s.of);

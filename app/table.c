@@ -90,6 +90,10 @@ static int read_names(reader *r, app_table *t, char *line)
     if (*name && !*end)
       return app_misused(r->a, "%s:%ld: a line of names is expected first, such as \"time [s],angle [deg]\"",
                          r->file, r->line);
+    for (int i = 0; *name && i < t->n_columns; i++)
+      if (strcmp(t->name[i], name) == 0)
+        return app_misused(r->a, "%s:%ld: columns %d and %d both have the name \"%s\"", r->file, r->line,
+                           i + 1, t->n_columns + 1, name);
     t->name[t->n_columns] = name;
     t->unit[t->n_columns++] = unit;
   }
@@ -165,6 +169,9 @@ static int read_row(const reader *r, app_table *t, char *line, long most, const 
     if (*end)
       return app_misused(r->a, "%s:%ld: \"%s\" in column \"%s\" is not a number", r->file, r->line, field,
                          t->name[i]);
+    if (isinf(number))
+      return app_misused(r->a, "%s:%ld: \"%s\" in column \"%s\" is infinite or too large", r->file, r->line,
+                         field, t->name[i]);
     t->value[i * most + t->n] = factor[i] * number;
   }
   if (i < t->n_columns)

@@ -145,6 +145,7 @@ static int take_settings(app_task *s, const app_arguments *a, const ga_method *m
 
 static void print_warning(app_task *s, const char *message)
 {
+  if (s->quiet) return;
   app_progress_clear(&s->progress);
   fprintf(stderr, "warning: %s\n", message);
 }
@@ -154,7 +155,7 @@ static void print_note(app_task *s, const char *message)
 {
   enum { MOST_NOTES = 4 };
   s->n_notes++;
-  if (s->n_notes > MOST_NOTES + 1) return;
+  if (s->quiet || s->n_notes > MOST_NOTES + 1) return;
   app_progress_clear(&s->progress);
   fprintf(stderr, "note: %s\n", s->n_notes <= MOST_NOTES ? message : "further notes are not shown");
 }
@@ -227,7 +228,7 @@ static int read_model(app_task *s, const app_arguments *a, const ga_form *form)
   opts.allow_library = app_has(a, "allow-library");
   const ga_status status = ga_model_read_file(s->ctx, a->operands[0], &opts, &s->model);
   free(set);
-  if (s->model) print_messages(s->model);
+  if (s->model && !s->quiet) print_messages(s->model);
   int errors = 0;
   for (int i = 0; s->model && i < ga_model_n_messages(s->model); i++)
     errors += ga_model_message_at(s->model, i)->level == GA_MESSAGE_ERROR;
@@ -238,15 +239,9 @@ static int read_model(app_task *s, const app_arguments *a, const ga_form *form)
   return status == GA_ERR_MEMORY ? APP_FAILED : status ? APP_USAGE : APP_DONE;
 }
 
-int app_task_open(app_task *s, const app_arguments *a)
-{
-  return app_task_open_as(s, a, NULL, NULL);
-}
-
-int app_task_open_as(app_task *s, const app_arguments *a, const ga_method *method, const ga_form *form)
+static int open_task(app_task *s, const app_arguments *a, const ga_method *method, const ga_form *form)
 {
   ga_context_opts opts = ga_context_defaults();
-  *s = (app_task){0};
   opts.log = log_warning;
   opts.log_level = GA_LOG_INFO;
   opts.log_user = s;
@@ -259,6 +254,23 @@ int app_task_open_as(app_task *s, const app_arguments *a, const ga_method *metho
   const int taken = take_settings(s, a, method);
   s->tolerance = s->settings.tolerance;
   return taken;
+}
+
+int app_task_open(app_task *s, const app_arguments *a)
+{
+  return app_task_open_as(s, a, NULL, NULL);
+}
+
+int app_task_open_as(app_task *s, const app_arguments *a, const ga_method *method, const ga_form *form)
+{
+  *s = (app_task){0};
+  return open_task(s, a, method, form);
+}
+
+int app_task_open_again(app_task *s, const app_arguments *a)
+{
+  *s = (app_task){.quiet = 1};
+  return open_task(s, a, NULL, NULL);
 }
 
 void app_task_close(app_task *s)

@@ -33,11 +33,14 @@ typedef struct app_task {
   app_progress progress;     /* its bar is cleared before warnings are printed */
   app_warnings warnings;
   int n_notes; /* information from the library that is no warning */
+  int quiet;   /* 1: messages about the model, warnings and notes are not printed */
 } app_task;
 
 /* Reads the first operand as a model, prints its messages on stderr, and applies options. Returns an exit
  * code. The task has to be closed after failures too. */
 int app_task_open(app_task *s, const app_arguments *a);
+/* The same model again, whose messages, warnings and notes have been printed. */
+int app_task_open_again(app_task *s, const app_arguments *a);
 /* The same with another method or form than the model and the options give; each may be NULL. With a method,
  * options that it does not use are accepted. */
 int app_task_open_as(app_task *s, const app_arguments *a, const ga_method *method, const ga_form *form);

@@ -28,6 +28,7 @@ typedef struct view {
   char note[512];
   int left_out; /* signals for which there was no room */
   int quiet;    /* 1: nothing is printed */
+  int checked;  /* 1: the model has been checked, and all about it been said */
   int has_modes;
   app_mode_shapes modes;
   char *moves; /* by how much a start moves bodies; NULL: it does not */
@@ -424,7 +425,7 @@ static int open_model(view *v)
   const ga_simulate_opts opts = ga_simulate_defaults();
   app_task *s = &v->task;
   if (v->a->n_operands > 1) return app_misused(v->a, "%s is a model, which has no signals yet", v->file);
-  const int code = app_task_open(s, v->a);
+  const int code = v->checked ? app_task_open_again(s, v->a) : app_task_open(s, v->a);
   if (code) return code;
   if (take_initial(v, s->machine)) return out_of_memory();
   v->scene.machine = s->machine;
@@ -437,7 +438,8 @@ static int open_model(view *v)
     memcpy(v->scene.q, state->q, nq * sizeof *state->q);
     return moved;
   }
-  app_task_explain(s, v->a, "the machine cannot be started, and is drawn as it is given", status);
+  if (!v->checked)
+    app_task_explain(s, v->a, "the machine cannot be started, and is drawn as it is given", status);
   snprintf(v->note, sizeof v->note, "The machine cannot be started, and is drawn as it is given: %s",
            ga_context_error(s->ctx)->text);
   return APP_DONE;
@@ -511,7 +513,8 @@ static void close_view(view *v)
  * *records so far. */
 static int view_once(const app_arguments *a, const char *file, int quiet, int *running, long *records)
 {
-  view v[MOST_RESULTS] = {{.a = a, .file = a->operands[0], .quiet = quiet}};
+  view v[MOST_RESULTS] = {
+      {.a = a, .file = a->operands[0], .quiet = quiet, .checked = strcmp(a->command->name, "check") == 0}};
   const int first = is_result(v->file);
   int n = 1, code = check_name(v, file);
   if (!code) code = first ? open_result(v) : open_model(v);

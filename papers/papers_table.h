@@ -129,6 +129,10 @@ const pp_paper *pp_paper_at(int i);
 const pp_figure *pp_figure_at(int i);
 const pp_figure *pp_figure_find(const char *name);
 
+/* gnuplot's markup of titles, "x_4", "h^2", "10^{-5}", as plain text: x₄, h², 10⁻⁵. Ends with NUL; cut if text is
+ * too short. */
+void pp_plain(char *text, size_t size, const char *markup);
+
 /* How a scheme of the papers is had exactly: options of `galpha run`, which are keys of `simulation` too. */
 typedef struct pp_scheme {
   const char *paper, *scheme, *options, *note;

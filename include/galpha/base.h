@@ -175,6 +175,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_EVENT_ENERGY, "an event uses an energy that is summed up along a run")                         \
   X(GA_REASON_EVENT_HELD, "joints do not allow the velocity that an event sets")                             \
   X(GA_REASON_EVENT_APART, "a joint is switched on where what it connects does not match")                   \
+  X(GA_REASON_EVENT_TURNED, "a joint is switched on where its ends are half a turn apart")                   \
   X(GA_REASON_ACTIVE_NO_VARIABLE, "what switches a part is no variable")                                     \
   X(GA_REASON_ACTIVE_SERVO, "a drive by speed, acceleration or signals cannot be switched")                  \
   /* fields of parts */                                                                                      \

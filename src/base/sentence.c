@@ -248,6 +248,10 @@ static const ga__sentence SENTENCES[] = {
         {"t = {t}: joint '{name}' cannot be switched on: its ends do not match in '{detail}', by "
          "{0.6}",
          NULL},
+    [GA_REASON_EVENT_TURNED] =
+        {"t = {t}: joint '{name}' cannot be switched on: its ends are half a turn apart, their {detail} axes "
+         "point in opposite directions",
+         NULL},
     [GA_REASON_ACTIVE_NO_VARIABLE] = {"{field}: '{name}' is not one of the model's variables", NULL},
     [GA_REASON_ACTIVE_SERVO] = {"{field}: only a drive by a function of time can be switched on and off",
                                 NULL},

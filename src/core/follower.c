@@ -519,6 +519,7 @@ ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
   if (status || !s) return status;
   *s = &f->st->view;
   if (t >= time_of(f) - slack || !f->st->can_undo) return GA_OK;
+  t = fmax(t, f->st->next.scalar[GA__T]); /* it went far ahead to meet an event that only the leader has */
   status = ga_stepper_interpolate(f->st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
   if (status) return status;
   ga__interpolate_xdot(f->st, t, f->xdot);

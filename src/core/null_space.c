@@ -498,13 +498,22 @@ static int is_slow(ga__null *null, int m)
   return null->r > 0 && !remove_gradually(null, null->z, m, FEW_ITERATIONS);
 }
 
+/* Squares of what is smaller or larger are 0 or infinite. */
+#define SQUARED_FROM 1e-140
+#define SQUARED_TO 1e140
+
 void ga__null_remove(ga__null *null, double *z, int m)
 {
   if (null->r == 0 || (null->range && ga__range_project(null->range, z))) return;
-  if (null->lu)
+  if (null->lu) {
     remove_directly(null, z, m);
-  else
-    remove_gradually(null, z, m, 2 * null->r + FEW_ITERATIONS);
+    return;
+  }
+  const double size = ga__max_abs(z, m, NULL);
+  const int scaled = size > 0.0 && isfinite(size) && !(size > SQUARED_FROM && size < SQUARED_TO);
+  for (int i = 0; scaled && i < m; i++) z[i] /= size;
+  remove_gradually(null, z, m, 2 * null->r + FEW_ITERATIONS);
+  for (int i = 0; scaled && i < m; i++) z[i] *= size;
 }
 
 void ga__null_reduce(ga__null *null, const ga_system *sys, double *lambda, double *psi)

@@ -13,6 +13,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 #include "mbs/expression_unit.h"
+#include "mbs/meter.h"
 #include "mbs/name.h"
 #include "lin/lin_impl.h"
 
@@ -305,8 +306,9 @@ struct ga_event_watch {
   ga_event_seen_fn seen;
   void *user;
   int n, stopped_by;
-  int switched;    /* 1: an event has switched a part since this was asked for */
-  ga_meter *meter; /* its work space; it is not started */
+  int switched;      /* 1: an event has switched a part since this was asked for */
+  double t_released; /* [s] a joint was switched off last; NAN: never */
+  ga_meter *meter;   /* its work space; it is not started */
   const ga__part **part;
   const event **event;
   const char **name;
@@ -366,23 +368,36 @@ static int is_gate(const ga__mbs_model *b, int state)
   return 0;
 }
 
-#define HELD 1e-7 /* [-] of its inputs: what a joint holds at zero is zero within the accuracy of steps */
+/* What a joint holds at zero is zero within the accuracy of steps; what it has let go and rests there, within
+ * rounding. [-] of the inputs of an expression, or [m], [rad] where these are zero themselves, as the angle
+ * of a door that is shut. */
+#define HELD 1e-7
+#define RESTS 1e-12
+
+/* 1: the expression of event i, whose inputs are in w->input, is zero within this accuracy. */
+static int is_zero_within(const ga_event_watch *w, int i, double t, double accuracy)
+{
+  const event_formula *f = &w->event[i]->when;
+  double least, most;
+  w->lo[0] = w->hi[0] = t;
+  for (int k = 0; k < f->n; k++) {
+    const double u = w->input[w->first[i] + k], by = accuracy * fmax(fabs(u), 1.0);
+    w->lo[1 + k] = u - by, w->hi[1 + k] = u + by;
+  }
+  return ga_expr_bounds(f->expr, w->lo, w->hi, &least, &most) && least <= 0 && most >= 0;
+}
 
 /* An event that has switched a joint on often waits for what the joint now holds at zero, as the distance of
  * its ends. While it would change nothing, a value that is zero within the accuracy of constraints is none.
- */
+ * So it is where the joint lets go, and while its ends rest there: the sign that rounding gives it is not the
+ * side it comes from, and the joint would be switched on again when they part. */
 static ga_status mute_held(ga_event_watch *w, int i, const ga_state *s, double *g)
 {
   const event *e = w->event[i];
-  const event_formula *f = &e->when;
-  double to = 0, least, most;
+  double to = 0;
   if (e->target != SETS_STATE || !s->x || !is_gate(w->m->model, e->state)) return GA_OK;
-  w->lo[0] = w->hi[0] = s->t;
-  for (int k = 0; k < f->n; k++) {
-    const double u = w->input[w->first[i] + k], by = HELD * fabs(u);
-    w->lo[1 + k] = u - by, w->hi[1 + k] = u + by;
-  }
-  if (!ga_expr_bounds(f->expr, w->lo, w->hi, &least, &most) || least > 0 || most < 0) return GA_OK;
+  if (!is_zero_within(w, i, s->t, HELD)) return GA_OK;
+  if (s->t == w->t_released || is_zero_within(w, i, s->t, RESTS)) return *g = 0, GA_OK;
   const ga_status status = formula_value(w, w->part[i], &e->to, "to", s, &to);
   if (!status && to == s->x[e->state]) *g = 0;
   return status;
@@ -535,6 +550,26 @@ static int changes_gate(const ga_state *s, const double *x, int gate)
   return gate >= 0 && (s->x[gate] > 0.5) != (x[gate] > 0.5);
 }
 
+/* A joint that would hold its ends half a turn apart does not fit. */
+static ga_status check_turns(ga_event_watch *w, const ga__part *part, const ga_state *s, const double *x)
+{
+  const ga__mbs_model *b = w->m->model;
+  ga__workspace *work = w->meter->work;
+  work->motion = 0; /* kin belongs to no evaluation any more */
+  ga__kin_at(b, s->q, NULL, NULL, work->kin);
+  for (int i = 0; i < b->joint.n; i++) {
+    const ga__joint *joint = GA__AT(b->joint, ga__joint, i);
+    if (!joint->n_rows || !opens(s, x, GA__AT(b->row, ga__row, joint->first_row)->gate)) continue;
+    const char axis = ga__joint_turned_over(b, joint, work->kin);
+    if (axis)
+      return ga__refuse_part(w->ctx, part, GA_ERR_INCONSISTENT, GA_REASON_EVENT_TURNED,
+                             (ga__facts){.at = &(ga__fact_time){s->t, NAN, -1, -1},
+                                         .name = w->m->part[joint->part].name,
+                                         .detail = (const char[]){axis, '\0'}});
+  }
+  return GA_OK;
+}
+
 /* Joints that are switched on must fit where they are. That is an impact: velocities are those that the
  * impulses of all constraints leave. */
 static ga_status engage_rows(ga_event_watch *w, const ga__part *part, const ga_state *s, const double *x,
@@ -545,7 +580,7 @@ static ga_status engage_rows(ga_event_watch *w, const ga__part *part, const ga_s
   int n = 0;
   for (int i = 0; i < b->row.n; i++) n += opens(s, x, GA__AT(b->row, ga__row, i)->gate);
   if (n == 0) return GA_OK;
-  const ga_status status = fill_impulses(w, &p);
+  ga_status status = fill_impulses(w, &p);
   for (int i = 0; !status && i < b->row.n; i++) {
     const ga__row *row = GA__AT(b->row, ga__row, i);
     const double off = w->residual[b->nv + row->lambda];
@@ -557,6 +592,7 @@ static ga_status engage_rows(ga_event_watch *w, const ga__part *part, const ga_s
                                        GA__NUMBERS({off, ga__motion_unit(ga__constrains_angle(b, row->lambda),
                                                                          GA_UNIT_VALUE)})});
   }
+  if (!status) status = check_turns(w, part, s, x);
   return status ? status : add_impulses(w, v);
 }
 
@@ -572,7 +608,12 @@ static ga_status switch_parts(ga_event_watch *w, const ga__part *part, const ga_
     memset(x + el->x, 0, (size_t)el->n_x * sizeof *x);
     if (el->n_x && el->type->initial) el->type->initial(b, el, x);
   }
-  for (int i = 0; i < b->row.n; i++) w->switched |= changes_gate(s, x, GA__AT(b->row, ga__row, i)->gate);
+  for (int i = 0; i < b->row.n; i++) {
+    const int gate = GA__AT(b->row, ga__row, i)->gate;
+    if (!changes_gate(s, x, gate)) continue;
+    w->switched = 1;
+    if (!(x[gate] > 0.5)) w->t_released = s->t;
+  }
   return engage_rows(w, part, s, x, v);
 }
 
@@ -658,8 +699,13 @@ ga_status ga_event_watch_create(ga_context *ctx, const ga_machine *m, ga_event_s
   if (!m->model) return ga__refuse_order(ctx, __func__, GA__ONCE_BUILT);
   ga_event_watch *w = ga__alloc(ctx, 1, sizeof *w);
   if (!w) return ga__no_memory(ctx, "events");
-  *w = (ga_event_watch){
-      .ctx = ctx, .m = m, .seen = seen, .user = user, .n = ga_machine_n_events(m), .stopped_by = -1};
+  *w = (ga_event_watch){.ctx = ctx,
+                        .m = m,
+                        .seen = seen,
+                        .user = user,
+                        .n = ga_machine_n_events(m),
+                        .stopped_by = -1,
+                        .t_released = NAN};
   ga_status status = ga_meter_create(ctx, m, &w->meter);
   if (!status) status = take_memory(w);
   if (status)

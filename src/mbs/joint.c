@@ -286,12 +286,18 @@ static ga_status set_constant(ga_machine *m, ga__mbs_model *b, const ga__joint *
   return GA_OK;
 }
 
+/* 1: assembly, which has no rows of joints that are off. */
+static int is_left_out(const ga_machine *m, const ga__mbs_model *b, int part)
+{
+  return b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, part);
+}
+
 static const joint_recipe NO_ROWS = {.exists = 1};
 
 static ga_status add_rows(ga_machine *m, ga__mbs_model *b, ga__joint *joint, const joint_recipe *recipe)
 {
   joint->first_row = b->row.n;
-  if (b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, joint->part)) recipe = &NO_ROWS;
+  if (is_left_out(m, b, joint->part)) recipe = &NO_ROWS;
   ga_status status = recipe->point ? hold_origins(m, b, joint, is_planar(recipe)) : GA_OK;
   joint->first_own = b->row.n;
   for (int i = 0; !status && recipe->row[i].label; i++) {
@@ -393,33 +399,39 @@ static double axis_component(const ga__frame *a, int i, const ga__frame *b, int 
   return a->A[i] * b->A[j] + a->A[3 + i] * b->A[3 + j] + a->A[6 + i] * b->A[6 + j];
 }
 
-/* Constraints that keep axes perpendicular are also satisfied if a frame is turned over. A start near such a
- * position would silently end there, so it is refused. */
-static ga_status check_facing(const ga_machine *m, const ga__mbs_model *b, const ga_joint_def *d,
-                              const ga__joint *joint, const joint_recipe *recipe)
+/* Constraints that keep axes perpendicular are also satisfied if a frame is turned over. */
+char ga__joint_turned_over(const ga__mbs_model *b, const ga__joint *joint, const ga__kin *kin)
 {
   const double near = 0.1; /* rad */
+  const joint_recipe *recipe = joint->recipe;
   ga__frame fa, fb;
-  if (recipe != &SPACE[GA_JOINT_FIXED] && recipe != &SPACE[GA_JOINT_PRISMATIC]) return GA_OK;
-  const ga__marker *ma = GA__AT(b->marker, ga__marker, joint->a),
-                   *mb = GA__AT(b->marker, ga__marker, joint->b);
-  ga__kin_initial(b, ma->node, b->kin);
-  ga__kin_initial(b, mb->node, b->kin);
-  ga__frame_at(&fa, ma, b->kin);
-  ga__frame_at(&fb, mb, b->kin);
+  if (recipe != &SPACE[GA_JOINT_FIXED] && recipe != &SPACE[GA_JOINT_PRISMATIC]) return '\0';
+  ga__frame_at(&fa, GA__AT(b->marker, ga__marker, joint->a), kin);
+  ga__frame_at(&fb, GA__AT(b->marker, ga__marker, joint->b), kin);
   for (int i = X; i <= Z; i++)
     for (int j = X; j <= Z; j++)
-      if (i != j && fabs(axis_component(&fa, i, &fb, j)) > near) return GA_OK;
+      if (i != j && fabs(axis_component(&fa, i, &fb, j)) > near) return '\0';
   for (int i = X; i <= Z; i++)
-    if (axis_component(&fa, i, &fb, i) < 0)
-      return ga__refuse(m->ctx, GA_ERR_INCONSISTENT, GA_REASON_OPPOSITE_AXES,
-                        &(ga__facts){.kind = "joint",
-                                     .part = d->name,
-                                     .name = d->a,
-                                     .other = d->b,
-                                     .expected = ga_joint_name(d->kind),
-                                     .detail = (const char[]){"xyz"[i], '\0'}});
-  return GA_OK;
+    if (axis_component(&fa, i, &fb, i) < 0) return "xyz"[i];
+  return '\0';
+}
+
+/* A start near a position with a frame turned over would silently end there, so it is refused. */
+static ga_status check_facing(const ga_machine *m, const ga__mbs_model *b, const ga_joint_def *d,
+                              const ga__joint *joint)
+{
+  if (ga__is_off_at_start(m, joint->part)) return GA_OK;
+  ga__kin_initial(b, GA__AT(b->marker, ga__marker, joint->a)->node, b->kin);
+  ga__kin_initial(b, GA__AT(b->marker, ga__marker, joint->b)->node, b->kin);
+  const char axis = ga__joint_turned_over(b, joint, b->kin);
+  if (!axis) return GA_OK;
+  return ga__refuse(m->ctx, GA_ERR_INCONSISTENT, GA_REASON_OPPOSITE_AXES,
+                    &(ga__facts){.kind = "joint",
+                                 .part = d->name,
+                                 .name = d->a,
+                                 .other = d->b,
+                                 .expected = ga_joint_name(d->kind),
+                                 .detail = (const char[]){axis, '\0'}});
 }
 
 /* 1: a point, which has no extent and cannot turn. */
@@ -694,7 +706,8 @@ static ga_status set_constants(ga_machine *m, ga__mbs_model *b, const ga__joint 
 {
   const ga_joint_def *d = m->part[joint->part].def;
   const joint_recipe *recipe = joint->recipe;
-  ga_status status = check_facing(m, b, d, joint, recipe);
+  if (is_left_out(m, b, joint->part)) return GA_OK;
+  ga_status status = check_facing(m, b, d, joint);
   for (int i = 0, at = joint->first_own; !status && recipe->row[i].label; i++) {
     if (is_free(m, b, joint, recipe, i)) continue;
     status = set_constant(m, b, joint, recipe, i, GA__AT(b->row, ga__row, at++));
@@ -860,7 +873,7 @@ static ga_status add_coupling(ga_machine *m, ga__mbs_model *b, int part)
   const ga_joint_def *d = asking->def;
   const coupling_recipe *coupling = &COUPLING[d->kind];
   if (b->stage == GA__STAGE_POSITIONS || !coupling->label) return GA_OK;
-  if (b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, part)) return GA_OK;
+  if (is_left_out(m, b, part)) return GA_OK;
   int ga_, gb;
   const double ratio = coupling->sign * d->ratio;
   ga__row *row;
@@ -895,7 +908,7 @@ static ga_status add_drive(ga_machine *m, ga__mbs_model *b, int part)
     status = ga__refuse_part(m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_ACTIVE_SERVO,
                              (ga__facts){.field = "active"});
   if (status) return status;
-  if (b->stage != GA__STAGE_MACHINE && ga__is_off_at_start(m, part)) return GA_OK;
+  if (is_left_out(m, b, part)) return GA_OK;
   if (!d->function && b->stage != GA__STAGE_MACHINE) return ga__servo_assemble(m, b, part, gauge);
   if (d->function && !ga__element_add(m, b, part, &ga__drive_type, 0, 0)) return GA_ERR_MEMORY;
   ga__joint *joint = ga__list_add(m->ctx, &b->joint);

@@ -44,6 +44,9 @@ void ga__joint_twist(const ga__joint *joint, const double *value, const double *
                      const double u_now[3], double w[3], double u[3]);
 /* Pitch of a screw, [m] per turn, which couples its second coordinate to its first; 0: not a screw. */
 int ga__joint_pitch(const ga_machine *m, const ga__joint *joint, double *pitch);
+/* x, y or z: a joint that holds all axes together stands at half a turn, where its constraints are satisfied
+ * too, and this axis points in the opposite direction; 0: none. */
+char ga__joint_turned_over(const ga__mbs_model *b, const ga__joint *joint, const struct ga__kin *kin);
 /* 1: it constrains at least half of the relative motions. */
 int ga__joint_holds_most(const ga__joint *joint);
 /* Given initial value of a joint's coordinate, or (rate 1) of its rate; NaN: not given. */

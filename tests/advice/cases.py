@@ -314,3 +314,12 @@ PLATE = model("gravity: [0, 0, 0]\nbodies: {ball: {type: rigid, mass: 0.01, iner
               "colliders: {lead: {type: sphere, frame: ball, radius: 5 mm}, plate: {type: box, size: [1, 1, 0.005]}}\n"
               "collisions: {hit: {a: lead, b: plate, exponent: 1, stiffness: 1e9}}", "t_end: 0.02, output: 0.01")
 case("Increase the stiffness, correct the initial positions, or make them thicker", "are pressed", PLATE, "", ([("stiffness: 1e9", "stiffness: 1e11")], "", {"ball.vz": (3000, 30)}))
+script("--max compares at every step and needs equal steps; add --step", "needs equal steps", SHORT, ["converge m.yaml --tol 1e-4 --max -o o.svg"], ["converge m.yaml --step 0.02 --max -o o.svg"])
+script("the relative error of %s is %g: the reference is 0 at a time that is compared; leave out --relative", "the reference is 0 at a time that is compared",
+       {"m.yaml": model("bodies: {m: {type: scalar, mass: 1, position: 1}, z: {type: scalar, mass: 1}}\nforces: {s: {type: spring, coordinate: m, stiffness: 1, rest: 0}}")},
+       ["converge m.yaml --step 0.1 --signals z --relative -o o.svg"], ["converge m.yaml --step 0.1 --signals m -o o.svg"])
+script("numbers of the reference; choose --signals, fewer --levels or a larger --step", "numbers of the reference; choose --signals",
+       {"m.yaml": SHORT["m.yaml"]}, ["converge m.yaml --step 1e-7 --t-end 100 --max -o o.svg"], ["converge m.yaml --step 0.02 --max -o o.svg"])
+no_advice("Figures and experiments of the five papers", "what a command does")
+no_advice("There is no picture: see the messages of the command", "a line of a page; the message is the command's")
+no_advice("the models of the papers are neither in", "the folders are fixed when the program is built")

@@ -132,6 +132,7 @@ static const vf_scene joints[] = {
     CHAIN(GA_JOINT_PERPENDICULAR, "perpendicular", 13),
     CHAIN(GA_JOINT_SCREW, "screw", 14),
     CHAIN(GA_JOINT_CONSTANT_VELOCITY, "constant_velocity", 19),
+    CHAIN(GA_JOINT_HEADING, "heading", 20),
     {.name = "gear", .build = coupled, .kind = GA_JOINT_GEAR, .seed = 15},
     {.name = "rack_and_pinion", .build = coupled, .kind = GA_JOINT_RACK, .seed = 16},
     {.name = "rolling sphere", .build = rolling, .kind = GA_ROLLING_SPHERE, .seed = 17, .hung_only = 1},
