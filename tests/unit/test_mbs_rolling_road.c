@@ -237,6 +237,7 @@ static void order_is_two_by_every_method(void **state)
   (void)state;
   for (int c = 0; c < 3 * 4; c++) {
     double at[3][4];
+    if (rig_brief() && c % 5 != 1) continue;
     for (int k = 0; k < 3; k++) turn_in_bowl(KIND[c / 4], METHOD[c % 4], 4e-3 / (1 << k), at[k]);
     for (int i = 0; i < (KIND[c / 4] == GA_ROLLING_KNIFE ? 3 : 4); i++) {
       const double order = log2(fabs((at[0][i] - at[1][i]) / (at[1][i] - at[2][i])));
