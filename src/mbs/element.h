@@ -77,6 +77,7 @@ typedef struct ga__unilateral {
   int lambda;
   double sign;
   const char *does, *would; /* for messages: what it does wrongly, and what would happen in reality */
+  const ga__element *scaled; /* NULL, or: sign · λ has only the sign of the force, which is signal number 0 */
 } ga__unilateral;
 
 typedef struct ga__unilateral_record { /* history in a run */

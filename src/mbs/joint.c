@@ -1019,7 +1019,7 @@ static int rope(const ga__mbs_model *b, const ga__element *el, ga__unilateral *o
   const ga__joint *joint = ga__joint_of(b, el->part);
   if (!joint || !joint->recipe || !((const ga_joint_def *)b->m->part[el->part].def)->rope) return 0;
   *out = (ga__unilateral){GA__AT(b->row, ga__row, joint->first_own)->lambda, 1.0, "pushes, which no rope can",
-                          "go slack there, and does not hold as is computed from then on"};
+                          "go slack there, and does not hold as is computed from then on", NULL};
   return 1;
 }
 

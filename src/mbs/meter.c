@@ -216,11 +216,21 @@ static int list_unilateral(const ga__mbs_model *b, ga__unilateral_record *list)
   return n;
 }
 
+/* The force where it is not sign · λ, but has its sign. */
+static double scaled_force(ga_meter *meter, const ga_state *s, const ga__element *el, double force)
+{
+  double value;
+  const ga_point p = ga__point_of(s);
+  const ga__eval e = ga__eval_at(meter->work, &p, 1, 0);
+  return el->type->value(&e, el, 0, &value) ? force : value;
+}
+
 static void check_unilateral(ga_meter *meter, const ga_state *s)
 {
   for (int i = 0; i < meter->n_unilateral; i++) {
     ga__unilateral_record *o = &meter->unilateral[i];
-    const double force = o->way.sign * s->lambda[o->way.lambda];
+    double force = o->way.sign * s->lambda[o->way.lambda];
+    if (force < 0 && o->way.scaled) force = scaled_force(meter, s, o->way.scaled, force);
     if (fabs(force) > o->most) o->most = fabs(force);
     if (!(-force > o->worst) || !(-force > PULLS * o->most + NO_FORCE)) continue;
     if (o->worst == 0.0) o->since = s->t;

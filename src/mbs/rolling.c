@@ -450,8 +450,10 @@ static int unilateral(const ga__mbs_model *b, const ga__element *el, ga__unilate
 {
   const rolling *r = el->data;
   (void)b;
-  *out = (ga__unilateral){r->lambda, -1.0, "pulls at its plane, which nothing can that rolls",
-                          "lift off there, and does not move as is computed from then on"};
+  *out = (ga__unilateral){r->lambda, -1.0,
+                          r->road ? "pulls at its road, which nothing can that rolls"
+                                  : "pulls at its plane, which nothing can that rolls",
+                          "lift off there, and does not move as is computed from then on", r->road ? el : NULL};
   return r->lambda >= 0;
 }
 
