@@ -293,7 +293,11 @@ ga_status app_task_simulate_opts(const app_task *s, const ga_run_settings *setti
   const double part = s->tolerance > 0.0 ? settings->tolerance / s->tolerance : 1.0;
   double *const given[] = {&scaled.atol, &scaled.rtol_v, &scaled.atol_v, &scaled.rtol_x, &scaled.atol_x};
   for (size_t i = 0; i < sizeof given / sizeof *given; i++) *given[i] *= part;
-  return ga_run_simulate_opts(s->ctx, &scaled, o);
+  const ga_status status = ga_run_simulate_opts(s->ctx, &scaled, o);
+  /* An absolute tolerance that is not given must not exceed what a small machine can move by. */
+  const double size = ga_machine_size(s->machine);
+  if (!status && settings->atol == 0.0 && size > 0.0) o->atol = fmin(o->atol, o->rtol * size);
+  return status;
 }
 
 ga_status app_task_prepare(app_task *s, const ga_run_settings *settings, const ga_simulate_opts *opts)

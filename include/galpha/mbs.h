@@ -1109,6 +1109,9 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *
  * Errors, quaternions and energies are outputs only; expressions may use all others. */
 GA_API double ga_machine_gravity(const ga_machine *m); /* [m/s²] length of the vector; 0 for NULL */
+/* [m] The size of a built machine at its start, whatever its distance from the origin: tolerances of positions are relative to it at
+ * most (ga_system_def.scale). 0: it has none, or m is NULL or not built. */
+GA_API double ga_machine_size(const ga_machine *m);
 GA_API void ga_machine_gravity_vector(const ga_machine *m, double g[3]); /* [m/s²] zeros for NULL */
 GA_API int ga_machine_n_signals(const ga_machine *m);
 GA_API const char *ga_machine_signal_name(const ga_machine *m,

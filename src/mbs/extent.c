@@ -83,13 +83,18 @@ double ga__extent_of(const ga__mbs_model *b)
   return size > ROUNDING * farthest ? size : 0.0;
 }
 
-void ga__extent_scale(const ga__mbs_model *b, double *scale)
+void ga__extent_scale(ga__mbs_model *b, double *scale)
 {
-  const double size = ga__extent_of(b);
+  const double size = b->size = ga__extent_of(b);
   for (int i = 1; i < b->node.n; i++) {
     const ga__node *node = GA__AT(b->node, ga__node, i);
     if (node->carried || !has_position(node)) continue;
     for (int c = 0; c < 6; c++)
       if (node->column[c] >= 0) scale[node->v + node->column[c]] = c < 3 ? size : 1.0;
   }
+}
+
+double ga_machine_size(const ga_machine *m)
+{
+  return m && m->model ? m->model->size : 0.0;
 }

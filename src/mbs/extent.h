@@ -6,7 +6,7 @@
 
 /* [m] at the start; 0: it has none. Writes to b->kin. */
 double ga__extent_of(const ga__mbs_model *b);
-/* scale[nv]: bounds of positions in tolerances (ga_system_def.scale). */
-void ga__extent_scale(const ga__mbs_model *b, double *scale);
+/* scale[nv]: bounds of positions in tolerances (ga_system_def.scale), and b->size. */
+void ga__extent_scale(ga__mbs_model *b, double *scale);
 
 #endif

@@ -58,6 +58,7 @@ struct ga__mbs_model {
   const ga_machine *m;
   ga__stage stage;
   ga_system *system;
+  double size; /* [m] of the machine at its start; 0: it has none */
   ga__list node, marker, gauge, row, slot, term, point3, axes, joint, y, formula, probe, edge;
   int n_switches;        /* the last of the edges */
   ga__list carried;      /* frames on deformable parts (carried.c) */

@@ -169,7 +169,7 @@ static const ga__field setting_fields[] = {
      OF(.help = "norm of the errors: max or rms", .error_control = 1),
      .about = "norm of the errors of all coordinates and states, each divided by its tolerance"},
     {ONE(ga_run_settings, atol), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
-     .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`"},
+     .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`, for machines of less than 1 cm `tolerance` times their size"},
     {ONE(ga_run_settings, rtol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
      .about = "relative tolerance of velocities, for `per_unit_step`; 0: `tolerance`"},
     {ONE(ga_run_settings, atol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),

@@ -762,6 +762,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_move_velocities, (P(machine), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_machine_check_drives, (P(machine), 0.0, 1.0)) \
   VALUE(ga_machine_gravity, (P(machine))) \
+  VALUE(ga_machine_size, (P(machine))) \
   STATUS(ga_meter_create, (P(ctx), P(machine), P(&none.meter))) \
   VOID(ga_meter_destroy, (P(&none.meter))) \
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
