@@ -140,7 +140,7 @@ static void check_mode(study *t, const ga__element *el, const ga_mode *mode, int
   ga__cuts u = {.n = 0};
   double order = 4;
   el->type->cuts(el, &u);
-  const double complex s = CMPLX(mode->re, mode->im), damped = 1 + s * u.damping;
+  const double complex s = mode->re + I * mode->im, damped = 1 + s * u.damping;
   const double w2 = creal(-s * s / damped);
   const double energy = mass * cabs(s * s * (1 + damped) / (damped * damped));
   if (!(energy > 0) || !isfinite(w2)) return;
