@@ -29,8 +29,13 @@ static const ga__hint hints[] = {
     {"centre_of_mass center_of_mass cg cog cm centre_of_gravity center_of_gravity mass_center", "com", NULL,
      0},
     {"density geometry shape radius length size dimensions box cylinder material", "mass",
-     "Bodies have no shape; mass and inertia are given as numbers or expressions of parameters", 1},
-    {"color colour visual mesh graphics picture", "mass", "Bodies have no pictures", 1},
+     "Mass and inertia are given as numbers or expressions of parameters; for a picture there is the section "
+     "shapes",
+     1},
+    {"color colour visual mesh graphics picture", "mass",
+     "What a body looks like is in the section shapes: shapes: {cover: {type: box, frame: rod, size: [1, "
+     "0.1, 0.1]}}",
+     1},
     {"fixed ground grounded is_ground static", "mass",
      "What does not move is the ground, or joined to it by a joint of type fixed", 1},
     {"angular_velocity ang_vel w w0 omega0 spin", "omega", NULL, 0},
