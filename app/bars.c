@@ -145,7 +145,7 @@ static ga_status catch_up(app_bars *b, const app_task *s)
     return ga_follower_meet(b->follower, t, stats->events - b->ahead);
   }
   if (stats->restarts == b->restarts)
-    return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t) : GA_OK;
+    return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t, ga_stepper_order(s->stepper)) : GA_OK;
   b->restarts = stats->restarts;
   return ga_follower_restart(b->follower, t, ga_simulator_next_step(s->simulator));
 }

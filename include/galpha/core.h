@@ -551,7 +551,8 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
  *   WEIGHTED    Jay & Negrut's index-2 method for nonholonomic systems, HHT-I3 for holonomic ones
  *   SOI2        Jay & Negrut 2008: Φ = 0, B v + Φ_t = 0, k = 0 with a second set of unknowns
  *   HHT_SOI2    its form for f = f0 − Bᵀλ without nonholonomic constraints
- *   COLLOCATION Lobatto IIIA and Radau IIA, of higher order (ga_stepper_opts.order); no numerical damping */
+ *   COLLOCATION Lobatto IIIA and Radau IIA, of higher order (ga_stepper_opts.order); no numerical damping
+ *   AUTOMATIC   under error control COLLOCATION or STABILIZED, whichever takes less work; else STABILIZED */
 #define GA_METHOD_LIST(X)                                                                                    \
   X(GA_INDEX3, index3, "index-3", "exact equilibrium, positions constrained only")                           \
   X(GA_STABILIZED, stabilized, "stabilized", "exact equilibrium, positions and velocities constrained")      \
@@ -559,7 +560,8 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
   X(GA_SOI2, soi2, "SOI2", "generalized-α-SOI2: weighted, positions and velocities constrained")             \
   X(GA_HHT_SOI2, hht_soi2, "HHT-SOI2",                                                                       \
     "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")                                \
-  X(GA_COLLOCATION, collocation, "collocation", "collocation of order 3 to 10, positions and velocities constrained")
+  X(GA_COLLOCATION, collocation, "collocation", "collocation of order 3 to 10, positions and velocities constrained") \
+  X(GA_AUTOMATIC, automatic, "automatic", "collocation, or stabilized steps where motions are rough: by least work")
 
 typedef enum ga_method {
 #define GA_METHOD_ID(id, name, title, about) id,
@@ -648,9 +650,9 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   int move_offset;  /* 1 (default): index-3 only, the normal part of v is adjusted to h too; without this λ
                        loses its order */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
-  /* GA_COLLOCATION only: even orders 4 to 10 by Lobatto IIIA, for smooth motions; 3, 5, 7 by Radau IIA. 0
-   * (default): chosen, 4 for steps of a given size, under error control by the tolerance. The scheme is not
-   * used. */
+  /* GA_COLLOCATION and GA_AUTOMATIC: even orders 4 to 10 by Lobatto IIIA, for smooth motions; 3, 5, 7 by Radau
+   * IIA; 2, GA_AUTOMATIC only, GA_STABILIZED. 0 (default): chosen; for steps of a given size 4 and 2, under
+   * error control by least work, step by step. The scheme is that of order 2. */
   int order;
   int full_solve; /* weighted methods: 1: always the full matrix, never the small one, which suffices for
                      forces that are not stiff */
@@ -842,6 +844,8 @@ GA_API ga_status ga_stepper_run(ga_stepper *st, double h, long n, ga_observer_fn
  * destroyed. */
 GA_API const ga_state *ga_stepper_state(const ga_stepper *st);
 GA_API const ga_stats *ga_stepper_stats(const ga_stepper *st);
+/* Of the last step, or of the next one behind a start; 0 before it. */
+GA_API int ga_stepper_order(const ga_stepper *st);
 GA_API const ga_system *ga_stepper_system(const ga_stepper *st);
 
 /* -- Redundant constraints. Rows of [B; A], each divided by its length, obey `redundant` independent
@@ -1070,8 +1074,9 @@ GA_API ga_status ga_follower_restart(ga_follower *f, double t, double h);
  * them at its own times. */
 GA_API ga_status ga_follower_pass(ga_follower *f, double t);
 /* To be called after a step of the leader that ends at t: the follower finishes the leader's step before this
- * one; ga_follower_reach() begins this one. GA_STOPPED: by the observer. */
-GA_API ga_status ga_follower_lead(ga_follower *f, double t);
+ * one; ga_follower_reach() begins this one. order: that of the leader's step, ga_stepper_order(), which the
+ * follower takes too if its method has a choice; 0: as before. GA_STOPPED: by the observer. */
+GA_API ga_status ga_follower_lead(ga_follower *f, double t, int order);
 /* Advances part by part until t is reached, which must not be later than the leader's time. *s: the state at
  * t, by dense output where t lies within a part; valid until the next call. t must not be before the last
  * part. */

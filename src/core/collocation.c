@@ -755,8 +755,8 @@ static int seems_stiff(ga_stepper *st)
   ga__colloc *c = ga__colloc_of(st);
   c->failures = failures_here(st) + 1;
   c->failed_at = st->state_number;
-  const int equal = !(st->tolerance > 0.0); /* equal steps do not become shorter */
-  return equal || st->now.own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
+  const int given = st->follows || !(st->tolerance > 0.0); /* such steps do not become shorter */
+  return given || st->now.own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
 }
 
 static ga_status iterate(ga_stepper *st, ga__scratch scratch)

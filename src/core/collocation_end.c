@@ -10,8 +10,9 @@
 
 enum { PROJECTIONS = 6, SOLUTIONS = 10 };
 #define SETTLED 1e-15 /* [-] relative moves below this are rounding */
+#define CLOSER 1e-4   /* part of the tolerance of the sweeps for what constraints may be off */
 #define SLOW 0.5      /* contraction above which the matrix of the end itself is used */
-#define TIGHTER 1e-2  /* part of the tolerance of the sweeps */
+#define TIGHTER 1e-1  /* part of the tolerance of the sweeps */
 
 static ga_status solve_end(ga_stepper *st, double *r)
 {
@@ -23,13 +24,20 @@ static void clear(double *r, int n)
   for (int i = 0; i < n; i++) r[i] = 0.0;
 }
 
-/* A correction was made from `best`: whether it is the last one. Corrections that no longer halve are
- * rounding. */
-static int is_settled(double size, double *before, double scale)
+/* Relative moves that are not worth a further correction. */
+static double settled(const ga_stepper *st)
 {
-  const int done = size <= SETTLED * scale || size > SLOW * *before;
+  return fmax(SETTLED, st->tolerance > 0.0 ? CLOSER * ga__colloc_tolerance(st) : 0.0);
+}
+
+/* Whether a correction of this size is the last one: what remains after it, by the contraction, is below the
+ * goal. Corrections that no longer halve are rounding. */
+static int is_last(double size, double *before, double goal)
+{
+  const int first = *before == HUGE_VAL;
+  const double rho = first ? 1.0 : size / *before;
   *before = size;
-  return done;
+  return size * fmin(rho, 1.0) <= goal || (!first && rho > SLOW);
 }
 
 /* q := move(q, δ), B δ = −Φ */
@@ -49,7 +57,7 @@ static ga_status project_positions(ga_stepper *st, ga__scratch scratch)
     if (!isfinite(size)) return GA_RETRY_NAN;
     if (size > before) break;
     ga_group_move(sys->group, q, q, d);
-    if (is_settled(size, &before, st->size_q)) break;
+    if (is_last(size, &before, settled(st) * st->size_q)) break;
   }
   return GA_OK;
 }
@@ -72,7 +80,7 @@ static ga_status project_velocities(ga_stepper *st, ga__scratch scratch)
     if (!isfinite(size)) return GA_RETRY_NAN;
     if (size > before) break;
     for (int k = 0; k < sys->nv; k++) v[k] += d[k];
-    if (is_settled(size, &before, st->size_v)) break;
+    if (is_last(size, &before, settled(st) * st->size_v)) break;
   }
   return GA_OK;
 }

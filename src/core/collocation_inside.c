@@ -156,24 +156,29 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
 static const double CONSTANT[GA__MOST_ORDER + 1] = {
     [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
 
-/* Weights of the divided difference over the nodes and, behind them, one node of the step before, in units of
- * h; returns their number. *which: the node before; −1: there is none. */
-static int difference_weights(const ga_stepper *st, double *w, int *which)
+/* Weights of a divided difference of vdot over nodes of the step and, behind them, of one of the step before, in
+ * units of h. */
+typedef struct difference {
+  double w[GA__NODES + 1];
+  int n;     /* points, */
+  int which; /* the node of the step before among them; −1: none */
+} difference;
+
+static difference difference_of(const ga_stepper *st, int with_old)
 {
   const ga__colloc *c = ga__colloc_of(st);
   const ga__state *before = &st->next;
-  const ga__colloc_rule *rule = c->now, *old = ga__colloc_last_rule(st, before);
+  const ga__colloc_rule *rule = c->now, *old = with_old ? ga__colloc_last_rule(st, before) : NULL;
   const double h = st->now.scalar[GA__T] - before->scalar[GA__T], h_old = before->scalar[GA__H_OLD];
   double t[GA__NODES + 1];
-  int n = 0;
-  for (int m = rule->first; m <= rule->stages; m++) t[n++] = rule->c[m];
-  *which = old ? old->stages / 2 : -1;
-  if (old) t[n++] = -(1.0 - old->c[*which]) * h_old / h;
-  for (int i = 0; i < n; i++) {
-    w[i] = 1.0;
-    for (int k = 0; k < n; k++) w[i] /= k == i ? 1.0 : t[i] - t[k];
+  difference d = {.n = 0, .which = old ? old->stages / 2 : -1};
+  for (int m = rule->first; m <= rule->stages; m++) t[d.n++] = rule->c[m];
+  if (old) t[d.n++] = -(1.0 - old->c[d.which]) * h_old / h;
+  for (int i = 0; i < d.n; i++) {
+    d.w[i] = 1.0;
+    for (int k = 0; k < d.n; k++) d.w[i] /= k == i ? 1.0 : t[i] - t[k];
   }
-  return n;
+  return d;
 }
 
 /* Largest |v|, or rate of x, at the ends of the step. */
@@ -182,20 +187,20 @@ static double largest_rate(const double *a, const double *b, int n)
   return fmax(ga__max_abs(a, n, NULL), ga__max_abs(b, n, NULL));
 }
 
-/* η of component i of z. */
-static double top_difference(const ga_stepper *st, const double *w, int n, int which, int i)
+/* The difference of component i of z. */
+static double difference_at(const ga_stepper *st, const difference *d, int i)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  const int size = st->sys->n, nodes = which >= 0 ? n - 1 : n;
+  const int size = st->sys->n, nodes = d->which >= 0 ? d->n - 1 : d->n;
   double sum = 0.0;
-  for (int k = 0; k < nodes; k++) sum += w[k] * c->z[(k + c->now->first) * size + i];
-  if (which >= 0) sum += w[nodes] * st->next.own[GA__COLLOC_Z + which * size + i];
+  for (int k = 0; k < nodes; k++) sum += d->w[k] * c->z[(k + c->now->first) * size + i];
+  if (d->which >= 0) sum += d->w[nodes] * st->next.own[GA__COLLOC_Z + d->which * size + i];
   return fabs(sum);
 }
 
 /* Where constraints prescribe the motion, only forces have errors: the largest relative one of the multipliers
  * counts as one of q. */
-static void estimate_forces(ga_stepper *st, const double *w, int count, int which, double C, double power)
+static void estimate_forces(ga_stepper *st, const difference *d, double C, double power)
 {
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
@@ -203,10 +208,19 @@ static void estimate_forces(ga_stepper *st, const double *w, int count, int whic
   const double size = fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
   double largest = 0.0, *scale = c->omega;
   if (!(size > 0.0)) return;
-  for (int i = 0; i < n; i++)
-    largest = fmax(largest, SEEN / M * top_difference(st, w, count, which, first + i) / size);
+  for (int i = 0; i < n; i++) largest = fmax(largest, SEEN / M * difference_at(st, d, first + i) / size);
   ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
   for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(st->est_q[i], C * pow(largest, power) * scale[i]);
+}
+
+/* S: the largest velocity in the step, and rate of states. */
+static double size_of_v(const ga_stepper *st, double h)
+{
+  return largest_rate(st->next.v, st->now.v, st->sys->nv) + h * ga__max_abs(st->now.vdot, st->sys->nv, NULL);
+}
+static double size_of_xdot(const ga_stepper *st)
+{
+  return largest_rate(st->next.xdot, st->now.xdot, st->sys->size[GA_BLOCK_X]);
 }
 
 void ga__colloc_estimate(ga_stepper *st)
@@ -216,20 +230,70 @@ void ga__colloc_estimate(ga_stepper *st)
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = rule->order,
                C = CONSTANT[rule->order], kappa = SEEN / rule->stages * h;
-  double w[GA__NODES + 1];
-  int which;
-  const int count = difference_weights(st, w, &which);
-  const double n = count; /* without a step before, of one order less */
-  const double S = largest_rate(st->next.v, st->now.v, sys->nv) + h * ga__max_abs(st->now.vdot, sys->nv, NULL),
-               S_x = largest_rate(st->next.xdot, st->now.xdot, nx);
+  const difference d = difference_of(st, 1);
+  const double n = d.n; /* without a step before, of one order less */
+  const double S = size_of_v(st, h), S_x = size_of_xdot(st);
   for (int i = 0; i < sys->nv; i++) {
-    const double eta = S > 0.0 ? kappa * top_difference(st, w, count, which, i) / S : 0.0;
+    const double eta = S > 0.0 ? kappa * difference_at(st, &d, i) / S : 0.0;
     st->est_q[i] = C * S * h * pow(eta, (p - 1.0) / n);
     st->est_v[i] = C * S * pow(eta, p / n);
   }
   for (int i = 0; i < nx; i++) {
-    const double eta = S_x > 0.0 ? kappa * top_difference(st, w, count, which, x + i) / S_x : 0.0;
+    const double eta = S_x > 0.0 ? kappa * difference_at(st, &d, x + i) / S_x : 0.0;
     st->est_x[i] = C * S_x * h * pow(eta, (p - 1.0) / n);
   }
-  if (ga__is_held(st)) estimate_forces(st, w, count, which, C, (p - 1.0) / n);
+  if (ga__is_held(st)) estimate_forces(st, &d, C, (p - 1.0) / n);
+}
+
+/* ---- Errors of other orders ----
+ * That of the next lower order has the difference over the nodes alone, that of the next higher one a further
+ * one, as large as the ratio of these two says: for e^{iωt} differences of k + 1 points are (Hω)^k/k!. */
+
+/* e[n] for the differences `factor` times D at the components from `at` on of z. */
+static void errors_by(ga_stepper *st, int order, const difference *d, double factor, double size, int at, int n,
+                      double *e)
+{
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], M = order / 2, points = M + 2.0;
+  const double kappa = SEEN / M * h * factor;
+  for (int i = 0; i < n; i++) {
+    const double eta = size > 0.0 ? kappa * difference_at(st, d, at + i) / size : 0.0;
+    e[i] = CONSTANT[order] * size * h * pow(eta, (order - 1.0) / points);
+  }
+}
+
+/* Ratio of the largest components of two differences. */
+static double ratio_of(const ga_stepper *st, const difference *upper, const difference *lower, int at, int n)
+{
+  double above = 0.0, below = 0.0;
+  for (int i = 0; i < n; i++) {
+    above = fmax(above, difference_at(st, upper, at + i));
+    below = fmax(below, difference_at(st, lower, at + i));
+  }
+  return below > 0.0 ? above / below : 0.0;
+}
+
+int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x)
+{
+  const ga_system *sys = st->sys;
+  const int now = ga__colloc_of(st)->now->order, nv = sys->nv, nx = sys->size[GA_BLOCK_X],
+            x = sys->start[GA_BLOCK_X];
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], M = now / 2;
+  const difference upper = difference_of(st, 1), lower = difference_of(st, 0);
+  if (now % 2 != 0 || upper.which < 0 || (order != now - 2 && order != now + 2)) return 0;
+  const int up = order > now;
+  const double next = (M + 1.0) / (M + 2.0); /* k! (k + 2)! / (k + 1)!² turned round, k = M */
+  const double factor = up ? next * ratio_of(st, &upper, &lower, 0, nv) : 1.0,
+               factor_x = up ? next * ratio_of(st, &upper, &lower, x, nx) : 1.0;
+  errors_by(st, order, up ? &upper : &lower, factor, size_of_v(st, h), 0, nv, e_q);
+  errors_by(st, order, up ? &upper : &lower, factor_x, size_of_xdot(st), x, nx, e_x);
+  return 1;
+}
+
+void ga__colloc_error_of_motion(int order, double h, double rate, const double *d3, int n, double *e)
+{
+  const double M = order / 2, points = M + 2.0, scale = SEEN / M / tgamma(points);
+  for (int i = 0; i < n; i++) {
+    const double turn = rate > 0.0 ? h * cbrt(fabs(d3[i]) / rate) : 0.0;
+    e[i] = CONSTANT[order] * rate * h * pow(scale * pow(turn, points), (order - 1.0) / points);
+  }
 }

@@ -41,9 +41,9 @@ static size_t room_of(const ga__matrix *set)
   return (size_t)most;
 }
 
-size_t ga__factors_room(const ga_stepper *st)
+size_t ga__factors_room(const ga__factors *f)
 {
-  return room_of(st->factors.matrix[0]);
+  return room_of(f->matrix[0]);
 }
 
 /* Plans all forms of the family, the cheapest first. */
@@ -138,7 +138,7 @@ static ga_status create_plain(ga_stepper *st)
 {
   if (is_crowded(st)) return refuse_crowd(st, -1, -1);
   ga_status status = create_plans(st, 0);
-  if (!status) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
+  if (!status && !st->saddle.lu) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
   if (!status) status = create_factors(st, 0);
   if (!status && st->family->form_by_convergence) drop_needless(st->factors.matrix[0]);
   return ga__name_column(st, status);

@@ -54,7 +54,7 @@ ga_status ga__factors_create(ga_stepper *st); /* the plain ones, and the saddle-
 void ga__factors_destroy(ga_stepper *st);
 ga__matrix *ga__matrix_in_use(ga_stepper *st);
 /* Length of K_kept for the plain matrices. */
-size_t ga__factors_room(const ga_stepper *st);
+size_t ga__factors_room(const ga__factors *f);
 /* Switches to the matrices for the relations in st->red; creates them if needed. */
 ga_status ga__factors_for_relations(ga_stepper *st);
 

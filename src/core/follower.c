@@ -1,6 +1,7 @@
 /* A stepper that covers the steps of another one in parts. */
 #include "core/sample.h"
 #include "core/arrays.h"
+#include "core/collocation.h"
 #include "core/simulate.h"
 
 #include <float.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 enum { MOST_PARTS = 64 };
+#define OF_LEADER 0.1 /* tolerance of iterations relative to the leader's: differences of both must be errors */
 /* A leader restarts at the far side of a jump: the place of the jump is known within a part of the run,
  * unknown to the follower. A larger gap, relative to 1 s or the time itself, is an error. */
 #define RESTART_GAP 1e-9
@@ -102,9 +104,11 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
   f->opts = o;
   f->event = -1;
   ga_status status = take_memory(f);
+  st->follows = 1;
   f->leader = o.leader ? *o.leader : ga_simulate_defaults();
   if (!status) status = ga__sides_create(ctx, st->sys, &f->leader, &f->sides);
   if (!status && f->leader.n_events > 0) status = watch_events(f);
+  if (o.leader) ga__sim_begin_order(st, o.leader, OF_LEADER);
   f->opts.leader = NULL;
   if (status)
     ga_follower_destroy(&f);
@@ -293,7 +297,7 @@ ga_status ga_follower_pass(ga_follower *f, double t)
 {
   if (!f) return GA_ERR_ARGUMENT;
   const double leader = fmax(f->t_target - f->t_step, f->start.h);
-  const ga_status status = ga_follower_lead(f, t);
+  const ga_status status = ga_follower_lead(f, t, 0);
   if (status) return status;
   const double gap = t - time_of(f), own = f->st->now.scalar[GA__H_OLD];
   if (gap > fmax(GA__NEAR_EDGE * own, MOMENT * leader)) return GA_OK;
@@ -491,13 +495,34 @@ static ga_status next_part(ga_follower *f)
   return GA_OK;
 }
 
-ga_status ga_follower_lead(ga_follower *f, double t)
+/* The order of the leader's next step, odd for stiff equations; another member of the method begins with a
+ * restart. */
+static ga_status take_order(ga_follower *f, int order)
+{
+  ga_stepper *st = f->st;
+  const int second = order > 2;
+  if (st->opts.order != 0 || order == 0) return GA_OK;
+  if (ga__has_members(st) && second != ga__member_is_second(st)) {
+    const double h = fmax(st->now.scalar[GA__H_OLD], f->start.h);
+    ga_status status = call_observer(f);
+    if (status) return status;
+    ga__member_use(st, second);
+    if ((status = start_at(f, time_of(f), h))) return status;
+  }
+  if (!second || !st->method->has_order) return GA_OK;
+  st->order = order + order % 2;
+  if (order % 2 != 0) st->now.own[GA__COLLOC_STIFF] = fmax(st->now.own[GA__COLLOC_STIFF], 1.0);
+  return GA_OK;
+}
+
+ga_status ga_follower_lead(ga_follower *f, double t, int order)
 {
   if (!f) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, "ga_follower_lead");
   if (!status && !(t > f->t_target))
     status = refuse_time(f, __func__, t, "after the end of the leader's step before");
   if (!status) status = ga_follower_reach(f, f->t_target, NULL);
+  if (!status) status = take_order(f, order);
   if (status) return status;
   f->t_step = f->t_target;
   f->t_target = t;
@@ -535,7 +560,7 @@ ga_status ga_follower_meet(ga_follower *f, double t, long events)
 {
   if (!f) return GA_ERR_ARGUMENT;
   ga_status status = check_started(f, __func__);
-  if (!status && t > f->t_target) status = ga_follower_lead(f, t);
+  if (!status && t > f->t_target) status = ga_follower_lead(f, t, 0);
   if (!status) status = ga_follower_reach(f, f->t_target, NULL);
   if (status) return status;
   const double step = fmax(f->t_target - f->t_step, f->start.h);
@@ -569,7 +594,7 @@ long ga_follower_subdivided(const ga_follower *f)
 /* ---- Saving ---- */
 
 /* Behind the stepper's numbers: the end of the leader's last step, counts, and how it was started. */
-enum { N_SAVED = 12 };
+enum { N_SAVED = 13 };
 
 /* Then g of every event, its last time, and the time between its last two occurrences. */
 static size_t n_saved_events(const ga_follower *f)
@@ -616,7 +641,8 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
   const double number[N_SAVED] = {f->t_target,  (double)f->steps, (double)f->subdivided,
                                   o->h,         o->project,       o->shift_a,
                                   o->perturb_v, o->max_change,    o->max_gap,
-                                  f->gap,       f->ahead,         f->h_ahead};
+                                  f->gap,       f->ahead,         f->h_ahead,
+                                  f->st->order};
   memcpy(saved + ga_stepper_saved_size(f->st), number, sizeof number);
   save_events(f, saved + ga_stepper_saved_size(f->st) + N_SAVED);
   return GA_OK;
@@ -643,6 +669,7 @@ ga_status ga_follower_load(ga_follower *f, const double *saved)
   f->gap = s[9];
   f->ahead = (int)s[10];
   f->h_ahead = s[11];
+  f->st->order = (int)s[12];
   ga__sides_forget(&f->sides);
   f->started = f->observed = 1;
   f->event = -1;

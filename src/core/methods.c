@@ -94,7 +94,8 @@ static int feeds_vdot(const ga__method *m)
 int ga__method_has_order(ga_method method, int order)
 {
   const ga__method *m = ga__method_of(method);
-  return m && (m->has_order ? (order >= 3 && order <= 8) || order == 10 : order == 2);
+  if (order == 2) return m && (!m->has_order || method == GA_AUTOMATIC);
+  return m && m->has_order && ((order >= 3 && order <= 8) || order == 10);
 }
 
 ga_status ga__method_check_opts(ga_context *ctx, const ga_stepper_opts *o)

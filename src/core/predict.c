@@ -201,6 +201,8 @@ void ga__begin_step(ga_stepper *st, double h)
   next->scalar[GA__HAS_JERK] = 0.0;
   next->scalar[GA__HAD_JERK] = now->scalar[GA__HAS_JERK];
   next->scalar[GA__REDUNDANT_OLD] = now->scalar[GA__REDUNDANT];
+  next->scalar[GA__SECOND] = now->scalar[GA__SECOND];
+  ga__copy_numbers(next->plan, now->plan, GA__N_PLAN);
 }
 
 void ga__predict(ga_stepper *st, double h)

@@ -156,21 +156,6 @@ static ga_status take_memory(ga_simulator *sim)
   return GA_OK;
 }
 
-/* What the stepper has to know of error control: the tolerance, and the order that suits it. */
-static const struct {
-  double from; /* [-] tolerance, and beyond */
-  int order;
-} ORDERS[] = {{9e-4, 4}, {9e-6, 6}, {0.0, 8}};
-
-static void tell_tolerance(ga_stepper *st, const ga_simulate_opts *o)
-{
-  st->tolerance = o->fixed_h > 0.0 ? 0.0 : o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
-  if (!st->method->has_order || st->opts.order != 0) return;
-  int i = 0;
-  while (st->tolerance > 0.0 && st->tolerance < ORDERS[i].from) i++;
-  st->order = ORDERS[i].order;
-}
-
 ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,
                               ga_simulator **out)
 {
@@ -189,7 +174,7 @@ ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate
   sim->opts = *opts;
   sim->last_event = -1;
   st->meets_samples = 1;
-  tell_tolerance(st, opts);
+  ga__sim_begin_order(st, opts, 1.0);
   sim->breaks = (ga__breaks){.sys = st->sys, .n_times = opts->n_breaks, .times = opts->breaks};
   if ((status = take_memory(sim)))
     ga_simulator_destroy(&sim);
@@ -353,6 +338,8 @@ ga_status ga_simulator_step(ga_simulator *sim)
   ga__copy_numbers(sim->g_new, sim->g, sim->opts.n_events);
   ga_status status = handle_breaks(sim, &restarted);
   if (!status && !restarted) status = ga__sim_pass_edge(sim, &moved, &restarted);
+  if (!status && !restarted && !moved && ga__sim_wants_member(sim))
+    status = ga__sim_change_member(sim), restarted = !status;
   if (!status && !restarted && !moved) status = ga__sim_make_accepted_step(sim, &err);
   if (status == GA__AT_EDGE) {
     status = ga__sim_pass_edge(sim, &moved, &restarted);

@@ -88,6 +88,20 @@ void ga__sim_test_velocity(ga_simulator *sim, int i);
 /* If velocities jump, no step is short enough for their tolerance: then only positions count. */
 int ga__sim_drop_velocity_test(ga_simulator *sim);
 
+/* -- The choice of the order (simulate_order.c) -- */
+/* What a stepper has to know of error control: its tolerance, `part` of that of the options, the order to begin
+ * with, and the member that has it. */
+void ga__sim_begin_order(ga_stepper *st, const ga_simulate_opts *o, double part);
+double ga__sim_work(const ga_stepper *st); /* so far, in residuals */
+/* After a step of size h that took this work: chooses the order of the next one. */
+void ga__sim_choose_order(ga_simulator *sim, double h, double work);
+void ga__sim_use_order(const ga_simulator *sim); /* before a step */
+/* 1: the next order is one of the other member; then the change, by a restart. */
+int ga__sim_wants_member(const ga_simulator *sim);
+ga_status ga__sim_change_member(ga_simulator *sim);
+/* Errors of a step of order 2 that are tested by tolerances of collocation, in est_q and est_x. */
+void ga__sim_errors_of_motion(const ga_simulator *sim);
+
 /* -- Limits of step sizes (simulate_size.c) -- */
 double ga__sim_run_length(const ga_simulator *sim);
 double ga__sim_largest_step(const ga_simulator *sim);

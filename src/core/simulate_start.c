@@ -96,6 +96,7 @@ void ga__sim_restore_backup(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
   memcpy(st->now.block, sim->backup, st->state_length * sizeof(double));
+  ga__member_use(st, st->now.scalar[GA__SECOND] != 0.0);
   ga__forget_steps(st);
   st->has_state = 1;
   ga__state_changed(st);
@@ -106,7 +107,8 @@ ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
 {
   ga_stepper *st = sim->st;
   memcpy(sim->backup, st->now.block, st->state_length * sizeof(double));
-  ga__start_again(st, sim->behind_edge          ? GA__PASSING
+  const int changes = st->now.scalar[GA__SECOND] != ga__member_is_second(st);
+  ga__start_again(st, sim->behind_edge || changes ? GA__PASSING
                       : sim->breaks.passed == t ? GA__BEHIND_JUMP
                                                 : GA__AFTER_EVENT);
   ga_status status =
@@ -117,6 +119,7 @@ ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
     ga__sim_restore_backup(sim);
     return status;
   }
+  ga__copy_numbers(st->now.plan, sim->backup + (st->now.plan - st->now.block), GA__N_PLAN);
   status = ga__sim_evaluate_events(sim, &st->view, sim->g);
   for (int i = 0; i < sim->opts.n_events; i++)
     if (sim->fired[i] >= t - ga__sim_time_resolution(sim)) sim->g[i] = 0.0;

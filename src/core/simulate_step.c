@@ -129,6 +129,8 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
   if (sim->opts.fixed_h > 0.0) return make_equal_step(sim);
   double h = ga__sim_fit_size(sim, sim->h_next), again, wanted = h;
   ga__rejected_step before = {0.0, 0.0, 0};
+  const double work = ga__sim_work(st);
+  ga__sim_use_order(sim);
   for (;;) {
     const long matrices = st->stats.factorisations;
     ga_status status = ga_stepper_step(st, h);
@@ -158,6 +160,7 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
         ga__sim_limit_after_failure(sim, h);
         sim->n_first += sim->n_first < GA__FIRST_STEPS;
         if (tries > 0) plan_over_singular(sim, wanted, h);
+        if (!status) ga__sim_choose_order(sim, h, ga__sim_work(st) - work);
         return status;
       }
       ga_status back = ga_stepper_undo(st);

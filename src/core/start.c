@@ -111,6 +111,7 @@ static void set_values(ga_stepper *st, double t0, const double *q0, const double
   if (ga_group_defect(sys->group, f->q) > 4.0 * DBL_EPSILON) ga_group_normalise(sys->group, f->q);
   f->scalar[GA__T] = f->scalar[GA__T_BASE] = t0;
   f->scalar[GA__H_START] = h;
+  f->scalar[GA__SECOND] = ga__member_is_second(st);
   ga__state_copy(st, &st->now, f);
   ga__state_changed(st);
   double *const keep[] = {st->begin_q, st->begin_v, st->begin_x, st->begin_lambda, st->begin_psi};

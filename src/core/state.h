@@ -14,6 +14,7 @@ typedef struct ga__state {
   /* After a start there is no previous step: _prev of λ, ψ, y, vdot, xdot are their rates instead, if
    * GA__HAS_JERK is set. */
   double *own;    /* of the method's family, state_length() numbers */
+  double *plan;   /* [GA__N_PLAN] what the choice of the order goes by (plan.h) */
   double *scalar; /* [GA__N_SCALARS] */
 } ga__state;
 
@@ -38,7 +39,26 @@ enum {
   GA__HAD_JERK,      /* GA__HAS_JERK one step before */
   GA__GAP,           /* contradiction of redundant constraints at the start: positions, velocities */
   GA__GAP_V,
+  GA__SECOND, /* 1: the next step is one of the second member of GA_AUTOMATIC (member.h) */
   GA__N_SCALARS
+};
+
+/* Orders that may be chosen: 2 by the first member of GA_AUTOMATIC, and those of collocation. */
+enum { GA__N_ORDERS = 5 };
+
+/* Of the choice of the order: that of the next step, 0: none was chosen; steps since it was changed, the time
+ * and the work of them but the first; the order before, until the new one has proved better, and its work per
+ * unit time; for each order the steps until it is tried again, and how long that is after the next failure. */
+enum {
+  GA__PLAN_ORDER = 0,
+  GA__PLAN_STEPS,
+  GA__PLAN_TIME,
+  GA__PLAN_WORK,
+  GA__PLAN_FORMER,
+  GA__PLAN_FORMER_WORK,
+  GA__PLAN_WAIT,
+  GA__PLAN_SPAN = GA__PLAN_WAIT + GA__N_ORDERS,
+  GA__N_PLAN = GA__PLAN_SPAN + GA__N_ORDERS
 };
 
 ga_point ga__state_point(const ga__state *s);

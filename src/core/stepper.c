@@ -1,6 +1,6 @@
 /* The stepper: options, memory, saving and loading. The step itself is in step.c. */
 #include "core/arrays.h"
-#include "core/stepper.h"
+#include "core/collocation.h"
 #include "core/work.h"
 #include "lin/lin_impl.h"
 
@@ -53,8 +53,9 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
                              GA_REDUNDANT_REFUSE);
   if (n->patience < 0) return ga__refuse_number(ctx, "stepper", "newton.patience", n->patience, ">= 0");
   if (o->order != 0 && !ga__method_has_order(o->method, o->order))
-    return ga__refuse_number(ctx, "stepper", "order", o->order,
-                             "0, 3 to 8 or 10 with GA_COLLOCATION, 0 or 2 with other methods");
+    return ga__refuse_number(
+        ctx, "stepper", "order", o->order,
+        "0, 3 to 8 or 10 with GA_COLLOCATION, these or 2 with GA_AUTOMATIC, 0 or 2 with other methods");
   return o->allow_any_scheme ? GA_OK : ga_scheme_check(ctx, &o->scheme);
 }
 
@@ -62,7 +63,7 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
 static ga_status state_create(ga_stepper *st, ga__state *f)
 {
   const ga_system *sys = st->sys;
-  const size_t own = st->family->state_length ? st->family->state_length(st) : 0;
+  const size_t own = ga__members_state_length(st);
   const int *size = sys->size;
   const size_t nq = (size_t)sys->nq, nv = (size_t)sys->nv, nl = (size_t)size[GA_BLOCK_LAMBDA],
                np = (size_t)size[GA_BLOCK_PSI], nx = (size_t)size[GA_BLOCK_X], ny = (size_t)size[GA_BLOCK_Y];
@@ -94,6 +95,7 @@ static ga_status state_create(ga_stepper *st, ga__state *f)
                             {&f->vdot_prev2, nv},
                             {&f->xdot_prev2, nx},
                             {&f->own, own},
+                            {&f->plan, GA__N_PLAN},
                             {&f->scalar, GA__N_SCALARS}};
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper's state", &f->block, &st->state_length);
 }
@@ -140,7 +142,8 @@ static ga_status work_create(ga_stepper *st)
                             {&st->probe_f, 2 * nv},
                             {&st->probe_k, 7 * nv},
                             {&st->probe_w, nv},
-                            {&st->factors.K_kept[0], ga__factors_room(st)},
+                            {&st->factors.K_kept[0], ga__factors_room(&st->factors)},
+                            {&st->other.factors.K_kept[0], ga__factors_room(&st->other.factors)},
                             {&st->begin_q, (size_t)sys->nq},
                             {&st->begin_v, nv},
                             {&st->begin_x, nx},
@@ -158,21 +161,15 @@ static ga_status build(ga_stepper *st)
 {
   const ga_scheme *s = &st->opts.scheme;
   ga_status status;
-  st->c1 = (1.0 - s->alpha_m) / (s->beta * (1.0 - s->alpha_f));
-  st->c2 = s->gamma / s->beta;
-  st->d1 = (1.0 - s->delta_m) / (s->theta * (1.0 - s->delta_f));
   st->tighter = fmax(1.0, TIGHTER * fmin(1.0, TIGHT_TOL / st->opts.newton.tol));
   st->alpha = s->alpha_m - s->alpha_f;
   st->order = st->opts.order ? st->opts.order : ORDER;
-  st->n_eta = st->method->has_eta ? st->sys->size[GA_BLOCK_LAMBDA] : 0;
   st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
-  if ((status = ga__method_check_system(st))) return status;
-  if (st->family->create && (status = st->family->create(st))) return status;
-  if ((status = state_create(st, &st->now))) return status;
-  if ((status = state_create(st, &st->next))) return status;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
   if ((status = ga__redundant_create(st))) return status;
-  if ((status = ga__factors_create(st))) return status;
+  if ((status = ga__members_create(st))) return status;
+  if ((status = state_create(st, &st->now))) return status;
+  if ((status = state_create(st, &st->next))) return status;
   st->stats.difference_groups = st->deriv.n_colours;
   return work_create(st);
 }
@@ -190,8 +187,6 @@ ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_step
   if (!st) return ga__no_memory(ctx, "a stepper");
   st->ctx = ctx;
   st->opts = o;
-  st->method = ga__method_of(o.method);
-  st->family = st->method->family;
   status = ga__system_open(ctx, sys, &st->sys);
   if (!status) status = build(st);
   if (status)
@@ -206,9 +201,8 @@ void ga_stepper_destroy(ga_stepper **st)
   if (!st || !*st) return;
   ga_stepper *s = *st;
   ga_context *ctx = s->ctx;
-  if (s->family->destroy) s->family->destroy(s);
+  ga__members_destroy(s);
   ga__redundant_destroy(s);
-  ga__factors_destroy(s);
   ga__saddle_destroy(&s->saddle);
   ga__deriv_destroy(&s->deriv);
   ga__free(ctx, s->work);
@@ -256,6 +250,13 @@ void ga__forget_steps(ga_stepper *st)
 const ga_state *ga_stepper_state(const ga_stepper *st)
 {
   return st && st->has_state ? &st->view : NULL;
+}
+int ga_stepper_order(const ga_stepper *st)
+{
+  if (!st || !st->has_state) return 0;
+  if (!st->method->has_order) return 2;
+  const double last = st->now.own[GA__COLLOC_ORDER];
+  return last > 0.0 ? (int)last : st->order;
 }
 const ga_stats *ga_stepper_stats(const ga_stepper *st)
 {
@@ -357,6 +358,7 @@ ga_status ga_stepper_load(ga_stepper *st, const double *saved)
   if (!status) status = ga__check_saved(st, saved);
   if (status) return status;
   memcpy(st->now.block, saved + SAVED_HEAD, st->state_length * sizeof(double));
+  ga__member_use(st, st->now.scalar[GA__SECOND] != 0.0);
   ga__forget_steps(st);
   st->has_state = 1;
   ga__state_changed(st);

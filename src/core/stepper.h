@@ -3,6 +3,7 @@
 #define GALPHA_CORE_STEPPER_H
 
 #include "core/derivative.h"
+#include "core/member.h"
 #include "core/method.h"
 #include "core/redundant.h"
 #include "core/saddle.h"
@@ -33,7 +34,7 @@ struct ga_stepper {
   ga_context *ctx;
   const ga_system *sys;
   ga_stepper_opts opts;
-  const ga__method *method;
+  const ga__method *method; /* of GA_AUTOMATIC that of the member in use, as the next two */
   const ga__family *family; /* of the method */
   void *own;                /* the family's data */
 
@@ -46,6 +47,7 @@ struct ga_stepper {
 
   ga__deriv deriv;
   ga__factors factors;
+  ga__member other; /* of GA_AUTOMATIC: the one that is not in use; else its method is NULL */
   ga__saddle saddle;
   ga__saddle other_saddle; /* the one with exclusions while the plain one is in use, and the reverse */
   ga__redundant red;
@@ -100,6 +102,7 @@ struct ga_stepper {
   ga__again again;
   double tolerance;    /* [-] of error control, by which sweeps of collocation end; 0: equal steps */
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
+  int follows;         /* 1: steps are those of a leader: they are not made shorter where iterations fail */
   int meets_samples;   /* 1: a simulator or follower calls ga_system_def.sample */
   int provisional;     /* 1: the next start only serves to choose h; no step follows */
   ga_status fell_back; /* > 0: the former outputs failed as a guess, and others were used */

@@ -63,7 +63,7 @@ static ga_status run_pair(pair *p)
     status = ga_simulator_step(p->sim);
     const double t = ga_stepper_state(p->r.st)->t;
     if (status > 0) status = GA_OK; /* the end */
-    if (!status) status = ga_follower_lead(p->f, t);
+    if (!status) status = ga_follower_lead(p->f, t, 0);
     if (!status) status = ga_follower_reach(p->f, t, NULL);
   }
   return status;

@@ -428,7 +428,7 @@ static void followers_pass_them_too(void **s)
     const ga_status status = stats->edges != edges ? ga_follower_pass(f, t)
                              : stats->restarts != restarts
                                  ? ga_follower_restart(f, t, ga_simulator_next_step(b.sim))
-                                 : ga_follower_lead(f, t);
+                                 : ga_follower_lead(f, t, 0);
     assert_int_equal(status, GA_OK);
     restarts = stats->restarts;
     edges = stats->edges;

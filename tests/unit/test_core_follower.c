@@ -83,7 +83,7 @@ static ga_status pair_step(pair *p)
   const ga_status status = ga_simulator_step(p->sim);
   const double t = ga_stepper_state(p->r.st)->t;
   assert_true(status >= 0);
-  assert_status(p->r.ctx, ga_follower_lead(p->f, t), GA_OK);
+  assert_status(p->r.ctx, ga_follower_lead(p->f, t, 0), GA_OK);
   assert_status(p->r.ctx, ga_follower_reach(p->f, t, NULL), GA_OK);
   assert_true(fabs(ga_stepper_state(p->st)->t - t) <= 1e-9 * t);
   return status;
@@ -178,7 +178,7 @@ static void states_between(void **state)
   double t = 0.0;
   for (int i = 0; i < 10; i++) {
     ga_simulator_step(p.sim);
-    assert_status(p.r.ctx, ga_follower_lead(p.f, ga_stepper_state(p.r.st)->t), GA_OK);
+    assert_status(p.r.ctx, ga_follower_lead(p.f, ga_stepper_state(p.r.st)->t, 0), GA_OK);
     for (int k = 1; k <= 10; k++) {
       const ga_state *s = NULL;
       const double at = fmin(h * (i + k / 10.0), ga_stepper_state(p.r.st)->t);
@@ -222,7 +222,7 @@ static void parts_that_fail(void **state)
   forbidden = 2.5 * h;
   for (int i = 0; i < 4; i++) {
     rig_steps(&p.r, h, 1);
-    assert_status(p.r.ctx, ga_follower_lead(p.f, ga_stepper_state(p.r.st)->t), GA_OK);
+    assert_status(p.r.ctx, ga_follower_lead(p.f, ga_stepper_state(p.r.st)->t, 0), GA_OK);
     assert_status(p.r.ctx, ga_follower_reach(p.f, ga_stepper_state(p.r.st)->t, NULL), GA_OK);
   }
   assert_int_equal(ga_follower_subdivided(p.f), 1);
@@ -291,13 +291,13 @@ static void never_beyond_the_leader(void **state)
   pair_start(&p);
   for (int i = 0; i < 12; i++) {
     t += h * (1.0 - 4e-12 * i * (i % 2));
-    assert_status(p.r.ctx, ga_follower_lead(p.f, t), GA_OK);
+    assert_status(p.r.ctx, ga_follower_lead(p.f, t, 0), GA_OK);
     assert_status(p.r.ctx, ga_follower_reach(p.f, t, NULL), GA_OK);
     assert_true(p.st->view.t <= t * (1.0 + 4.0 * DBL_EPSILON));
     assert_true(p.st->view.t >= t - 1e-9 * h);
   }
   assert_status(p.r.ctx, ga_follower_restart(p.f, t, h), GA_OK);
-  assert_status(p.r.ctx, ga_follower_lead(p.f, t + h), GA_OK);
+  assert_status(p.r.ctx, ga_follower_lead(p.f, t + h, 0), GA_OK);
   assert_status(p.r.ctx, ga_follower_reach(p.f, t + h, NULL), GA_OK);
   pair_close(&p);
 }
@@ -320,18 +320,18 @@ static void refused(void **state)
     if (parts > 0) break;
   }
   assert_null(f);
-  assert_int_equal(ga_follower_lead(NULL, 0.0), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_follower_lead(NULL, 0.0, 0), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_reach(NULL, 0.0, NULL), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_save(NULL, saved), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_load(NULL, saved), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_saved_size(NULL), 0);
-  assert_int_equal(ga_follower_lead(p.f, 1.0), GA_ERR_ORDER);
+  assert_int_equal(ga_follower_lead(p.f, 1.0, 0), GA_ERR_ORDER);
   assert_int_equal(ga_follower_restart(p.f, 0.0, 1.0), GA_ERR_ORDER);
   assert_int_equal(ga_follower_start(p.f, NULL, 1e-3, NULL), GA_ERR_ARGUMENT);
   pair_start(&p);
   assert_int_equal(ga_follower_restart(p.f, 1.0, 1.0), GA_ERR_ARGUMENT);
-  assert_int_equal(ga_follower_lead(p.f, 0.0), GA_ERR_ARGUMENT);
-  assert_int_equal(ga_follower_lead(p.f, NAN), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_follower_lead(p.f, 0.0, 0), GA_ERR_ARGUMENT);
+  assert_int_equal(ga_follower_lead(p.f, NAN, 0), GA_ERR_ARGUMENT);
   assert_int_equal(ga_follower_reach(p.f, 1.0, NULL), GA_ERR_ARGUMENT);
   assert_call_error(p.r.ctx, GA_REASON_TIME_OUT_OF_RANGE, "ga_follower_reach", "t");
   assert_error_number(p.r.ctx, 0, 1.0);
