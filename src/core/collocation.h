@@ -74,11 +74,8 @@ ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
 /* Dense output and errors (collocation_inside.c). */
 void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
 void ga__colloc_estimate(ga_stepper *st);
-/* Errors that the last step would have had with another even order, into e_q[nv] and e_x[n_x]; 0: not known.
- * From a step of this family, for the orders next to its own. */
+/* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and e_x[n_x];
+ * 0: not known. */
 int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x);
-/* The same from any step and for any even order, of a motion that oscillates with the frequency of its
- * derivatives: rate[n] is the largest velocity, and d3[n] its third derivative. */
-void ga__colloc_error_of_motion(int order, double h, double rate, const double *d3, int n, double *e);
 
 #endif

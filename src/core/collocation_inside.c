@@ -288,12 +288,3 @@ int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x)
   errors_by(st, order, up ? &upper : &lower, factor_x, size_of_xdot(st), x, nx, e_x);
   return 1;
 }
-
-void ga__colloc_error_of_motion(int order, double h, double rate, const double *d3, int n, double *e)
-{
-  const double M = order / 2, points = M + 2.0, scale = SEEN / M / tgamma(points);
-  for (int i = 0; i < n; i++) {
-    const double turn = rate > 0.0 ? h * cbrt(fabs(d3[i]) / rate) : 0.0;
-    e[i] = CONSTANT[order] * rate * h * pow(scale * pow(turn, points), (order - 1.0) / points);
-  }
-}

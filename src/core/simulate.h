@@ -99,8 +99,6 @@ void ga__sim_use_order(const ga_simulator *sim); /* before a step */
 /* 1: the next order is one of the other member; then the change, by a restart. */
 int ga__sim_wants_member(const ga_simulator *sim);
 ga_status ga__sim_change_member(ga_simulator *sim);
-/* Errors of a step of order 2 that are tested by tolerances of collocation, in est_q and est_x. */
-void ga__sim_errors_of_motion(const ga_simulator *sim);
 
 /* -- Limits of step sizes (simulate_size.c) -- */
 double ga__sim_run_length(const ga_simulator *sim);

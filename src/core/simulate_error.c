@@ -125,7 +125,6 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
     if (!status) status = ga__filter(st);
   }
   if (status) return status;
-  if (!per_unit) ga__sim_errors_of_motion(sim);
   ga__tally_x(&t, o, st, st->est_x);
   if (filters)
     weigh_filtered(sim, &t);
@@ -146,7 +145,7 @@ static double order_of(const ga_simulator *sim)
 {
   const ga__family *family = sim->st->family;
   if (family->error_power) return family->error_power(sim->st);
-  return sim->opts.error != GA_PER_STEP || ga__has_members(sim->st) ? 2.0 : 3.0;
+  return sim->opts.error != GA_PER_STEP ? 2.0 : 3.0;
 }
 
 /* Power of h that the error just found grows with. */

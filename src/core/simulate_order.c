@@ -1,11 +1,14 @@
 /* The choice of the order: after each step, whether the next ones would take less work with another one. What
- * other orders would need is predicted from derivatives of the motion; whether they do is measured, and an order
- * that needs more than the one before is left again, and tried later. Work is counted, not timed, so that runs
- * can be repeated. */
+ * the orders next to the present one would need is predicted from derivatives of the motion; whether they do is
+ * measured, and an order that needs more than the one before is left again, and tried later. Order 2, which damps
+ * what it does not resolve, is for motions that are stiff or rough: it is tried where sweeps show that, and left
+ * when they no longer do. Work is counted, not timed, so that runs can be repeated. */
 #include "core/collocation.h"
 #include "core/simulate.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const int ORDERS[GA__N_ORDERS] = {2, 4, 6, 8, 10};
@@ -20,24 +23,23 @@ static const struct {
 #define OF_JACOBIAN 1.5
 #define OF_FACTORS 2.0
 #define OF_SOLUTION 0.7
-/* Of a step of order 2, and of one of collocation: for each node, for each sweep of a node, and of its end. */
-#define ORDER_2 7.0
+/* Of a step of collocation: for each node, for each sweep of a node, and of its end. */
 #define NODE (OF_JACOBIAN + OF_FACTORS)
 #define SWEEP (1.0 + OF_SOLUTION)
 #define END 5.5
-#define SWEEPS 3.0 /* where none were made yet */
 
-#define GAIN 0.75  /* of the work per unit time, for which an order is changed */
+#define GAIN 0.75   /* of the work per unit time, for which an order is changed */
 #define SLOWER 0.35 /* relative growth of the number of sweeps if h grows by e */
-#define OF_MOTION 6.0 /* measured: errors of motions of order 2 over those of oscillations of one frequency */
+#define ROUGH 2.0   /* work per step that shows a rough motion, relative to that of steps without rejections */
 enum {
-  TRIAL = 6,       /* steps until an order is compared with the one before, */
-  TRIAL_2 = 12,    /* if one of them is 2, */
-  EVERY = 3,       /* and between two searches for a better one */
-  MEMORY = 24,     /* steps that the work of an order is averaged over, about */
-  FIRST_WAIT = 16, /* steps until an order that was worse is tried again, at first */
-  LAST_WAIT = 1024,
-  BLIND_WAIT = 64 /* steps of order 2, or of stiff ones, after which the other is tried without a prediction */
+  TRIAL = 6,         /* steps until an order is compared with the one before, */
+  TRIAL_2 = 12,      /* if one of them is 2, */
+  EVERY = 3,         /* and between two searches for a better one */
+  MEMORY = 24,       /* steps that the work of an order is averaged over, about */
+  FIRST_WAIT = 16,   /* steps until an order that was worse is tried again, at first, */
+  FIRST_WAIT_2 = 64, /* from order 2, */
+  LAST_WAIT = 2048,  /* and at most */
+  ROUGH_STEPS = 8    /* steps of collocation that are looked at before order 2 is tried */
 };
 
 static int begin_order(double tolerance)
@@ -75,71 +77,15 @@ static int index_of(int order)
   return -1;
 }
 
-/* 1: the last step was one for stiff equations. */
-static int is_stiff(const ga_stepper *st)
-{
-  return st->method->has_order && ga__colloc_of(st)->in_order;
-}
-
 /* ---- Predictions ---- */
 
-/* Third derivative of v by the last two steps of order 2, or of the states' rates. */
-static void third_derivatives(const ga_stepper *st, const double *now, const double *prev, const double *prev2,
-                              int n, double *out)
-{
-  const double h = st->now.scalar[GA__H_OLD], h_old = st->next.scalar[GA__H_OLD];
-  for (int i = 0; i < n; i++) {
-    const double slope = (now[i] - prev[i]) / h, before = h_old > 0.0 ? (prev[i] - prev2[i]) / h_old : slope;
-    out[i] = 2.0 * (slope - before) / (h + h_old);
-  }
-}
-
-/* Second derivatives of v, or of x, by the largest slope between nodes. */
-static void second_derivatives(const ga_stepper *st, double h, int at, int n, double *out)
-{
-  const ga__colloc *c = ga__colloc_of(st);
-  for (int i = 0; i < n; i++) {
-    out[i] = 0.0;
-    for (int m = c->now->first; m < c->now->stages; m++) {
-      const double *z = c->z + m * st->sys->n + at + i;
-      out[i] = fmax(out[i], fabs(z[st->sys->n] - z[0]) / ((c->now->c[m + 1] - c->now->c[m]) * h));
-    }
-  }
-}
-
-/* As the error test of order 2 below: κ h² √(S |v''|). */
-static void errors_of_order_2(ga_simulator *sim, double h, double *e_q, double *e_x)
-{
-  ga_stepper *st = sim->st;
-  const ga_system *sys = st->sys;
-  const int nx = sys->size[GA_BLOCK_X];
-  const double S = ga__max_abs(st->now.v, sys->nv, NULL) + h * ga__max_abs(st->now.vdot, sys->nv, NULL),
-               S_x = ga__max_abs(st->now.xdot, nx, NULL), kappa = fabs(ga__kappa(st, h));
-  second_derivatives(st, h, 0, sys->nv, e_q);
-  second_derivatives(st, h, sys->start[GA_BLOCK_X], nx, e_x);
-  for (int i = 0; i < sys->nv; i++) e_q[i] = OF_MOTION * kappa * h * h * sqrt(S * e_q[i]);
-  for (int i = 0; i < nx; i++) e_x[i] = OF_MOTION * kappa * h * h * sqrt(S_x * e_x[i]);
-}
-
-/* Size of steps of an order, by the last step of size h; 0: not known. */
+/* Size of steps of another order of collocation, by the last step of size h; 0: not known. */
 static double predict_size(ga_simulator *sim, double h, int order)
 {
   ga_stepper *st = sim->st;
-  const ga_system *sys = st->sys;
-  const ga__state *now = &st->now;
-  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X], from_2 = !st->method->has_order;
   double *e_q = sim->vdot, *e_x = sim->x; /* used as work space: only states between steps need them */
   ga__tally t = {0};
-  if (from_2) {
-    third_derivatives(st, now->vdot, now->vdot_prev, now->vdot_prev2, nv, e_q);
-    third_derivatives(st, now->xdot, now->xdot_prev, now->xdot_prev2, nx, e_x);
-    ga__colloc_error_of_motion(order, h, ga__max_abs(now->v, nv, NULL), e_q, nv, e_q);
-    ga__colloc_error_of_motion(order, h, ga__max_abs(now->xdot, nx, NULL), e_x, nx, e_x);
-  } else if (order == 2) {
-    errors_of_order_2(sim, h, e_q, e_x);
-  } else if (!ga__colloc_error_of(st, order, e_q, e_x)) {
-    return 0.0;
-  }
+  if (!ga__colloc_error_of(st, order, e_q, e_x)) return 0.0;
   ga__tally_x(&t, &sim->opts, st, e_x);
   ga__tally_q(&t, &sim->opts, st, e_q, sim->weight);
   if (!(t.largest > 0.0) || !isfinite(t.largest)) return 0.0;
@@ -148,19 +94,27 @@ static double predict_size(ga_simulator *sim, double h, int order)
 
 static double work_of_step(int order, double sweeps)
 {
-  return order == 2 ? ORDER_2 : 0.5 * order * (NODE + SWEEP * sweeps) + END;
+  return 0.5 * order * (NODE + SWEEP * sweeps) + END;
 }
 
 /* Work per unit time with another order relative to that of the present one; INFINITY: not known. */
 static double predict_work(ga_simulator *sim, double h, int now, int other, double *size)
 {
-  const ga_stepper *st = sim->st;
-  const double made = st->method->has_order ? ga__colloc_of(st)->sweeps : SWEEPS;
+  const double made = ga__colloc_of(sim->st)->sweeps;
   if (!((*size = predict_size(sim, h, other)) > 0.0)) return INFINITY;
   const double sweeps = fmax(1.5, 1.0 + (made - 1.0) * (1.0 + SLOWER * log(*size / h)));
-  const double steps = work_of_step(other, st->method->has_order ? sweeps : SWEEPS) / work_of_step(now, made);
+  const double steps = work_of_step(other, sweeps) / work_of_step(now, made);
   const double own = fmin(h * pow(GA__SAFETY / fmax(sim->err_old, 1e-4), 1.0 / now), GA__GROW * h);
   return steps * own / *size;
+}
+
+/* 1: the last step was one for stiff equations, or steps with this order are rejected more often than not. */
+static int is_rough(const ga_stepper *st)
+{
+  const double *plan = st->now.plan;
+  const ga__colloc *c = ga__colloc_of(st);
+  const double made = plan[GA__PLAN_WORK] / fmax(plan[GA__PLAN_STEPS] - 1.0, 1.0);
+  return c->in_order || made > ROUGH * work_of_step((int)plan[GA__PLAN_ORDER], c->sweeps);
 }
 
 /* ---- Changes ---- */
@@ -178,41 +132,56 @@ static void change_order(ga_simulator *sim, int order, double size, double forme
     sim->h_next = fmin(fmax(size, GA__SHRINK * sim->h_next), GA__GROW * sim->h_next);
 }
 
-/* The order was changed TRIAL steps ago: back to the one before if that needed less. */
+static void wait_for(double *plan, int index, double first)
+{
+  const double span = fmax(plan[GA__PLAN_SPAN + index], first);
+  plan[GA__PLAN_WAIT + index] = span;
+  plan[GA__PLAN_SPAN + index] = fmin(2.0 * span, LAST_WAIT);
+}
+
+/* The order was changed some steps ago: back to the one before if that needed less work; to order 2 if the
+ * motion is still rough. 1: changed, or not known yet. */
 static int judge_change(ga_simulator *sim, int now, double work)
 {
   double *plan = sim->st->now.plan;
-  const int former = (int)plan[GA__PLAN_FORMER], trial = former == 2 || ORDERS[now] == 2 ? TRIAL_2 : TRIAL;
-  if (former == 0 || plan[GA__PLAN_STEPS] < trial) return former != 0;
+  const int former = (int)plan[GA__PLAN_FORMER], with_2 = former == 2 || ORDERS[now] == 2;
+  if (former == 0 || plan[GA__PLAN_STEPS] < (with_2 ? TRIAL_2 : TRIAL)) return former != 0;
+  const int worse = former == 2 ? is_rough(sim->st) : work > plan[GA__PLAN_FORMER_WORK];
   plan[GA__PLAN_FORMER] = 0.0;
-  if (work <= plan[GA__PLAN_FORMER_WORK]) {
-    plan[GA__PLAN_SPAN + now] = FIRST_WAIT;
-    return 0;
-  }
-  const double span = fmax(plan[GA__PLAN_SPAN + now], FIRST_WAIT);
-  plan[GA__PLAN_WAIT + now] = span;
-  plan[GA__PLAN_SPAN + now] = fmin(2.0 * span, LAST_WAIT);
+  if (!worse) plan[GA__PLAN_SPAN + now] = 0.0;
+  if (!worse) return 0;
+  wait_for(plan, now, former == 2 ? FIRST_WAIT_2 : FIRST_WAIT);
   change_order(sim, former, 0.0, 0.0);
   return 1;
 }
 
+/* The order next to the present one that needs least work, if it is worth a change. */
 static void find_better(ga_simulator *sim, double h, int now, double work)
 {
-  ga_stepper *st = sim->st;
-  const double *plan = st->now.plan;
-  const int stiff = is_stiff(st), from_2 = !st->method->has_order, again = from_2 ? 2 : now + 1;
+  const double *plan = sim->st->now.plan;
   double best = GAIN, size = 0.0;
   int order = 0;
-  for (int k = from_2 ? again : now - 1; k <= again && !stiff; k += 2) {
-    if (k < (ga__has_members(st) ? 0 : 1) || k >= GA__N_ORDERS || plan[GA__PLAN_WAIT + k] > 0.0) continue;
+  for (int k = now - 1; k <= now + 1; k += 2) {
     double h_there;
+    if (k < 1 || k >= GA__N_ORDERS || plan[GA__PLAN_WAIT + k] > 0.0) continue;
     const double there = predict_work(sim, h, ORDERS[now], ORDERS[k], &h_there);
     if (there < best) best = there, size = h_there, order = ORDERS[k];
   }
-  const int blind = ga__has_members(st) && (stiff || from_2) && plan[GA__PLAN_STEPS] >= BLIND_WAIT;
-  const int other = stiff ? 0 : again;
-  if (order == 0 && blind && !(plan[GA__PLAN_WAIT + other] > 0.0)) order = ORDERS[other];
   if (order != 0) change_order(sim, order, size, work);
+}
+
+/* From collocation to order 2 and back, to see whether it is the better one here; 1: changed. */
+static int try_member(ga_simulator *sim, double work)
+{
+  ga_stepper *st = sim->st;
+  const double *plan = st->now.plan;
+  const int other = ga__member_is_second(st) ? 2 : begin_order(st->tolerance);
+  const double least = other == 2 ? ROUGH_STEPS : FIRST_WAIT_2;
+  if (!ga__has_members(st) || plan[GA__PLAN_STEPS] < least || plan[GA__PLAN_WAIT + index_of(other)] > 0.0)
+    return 0;
+  if (other == 2 && !is_rough(st)) return 0;
+  change_order(sim, other, 0.0, work);
+  return 1;
 }
 
 void ga__sim_choose_order(ga_simulator *sim, double h, double work)
@@ -229,9 +198,10 @@ void ga__sim_choose_order(ga_simulator *sim, double h, double work)
   plan[GA__PLAN_STEPS] += 1.0;
   if (now < 0 || !(plan[GA__PLAN_TIME] > 0.0)) return;
   const double mean = plan[GA__PLAN_WORK] / plan[GA__PLAN_TIME];
-  if (judge_change(sim, now, mean)) return;
-  if (plan[GA__PLAN_STEPS] >= EVERY && fmod(floor(plan[GA__PLAN_STEPS]), EVERY) == 0.0)
-    find_better(sim, h, now, mean);
+  if(getenv("TRACE")) fprintf(stderr,"t %g h %g order %d stiff %d steps %g mean %g former %g %g sweeps %d work %g\n",st->now.scalar[0],h,(int)plan[0],0,plan[1],mean,plan[4],plan[5],st->method->has_order?ga__colloc_of(st)->sweeps:0,work);
+  if (judge_change(sim, now, mean) || try_member(sim, mean)) return;
+  const int due = plan[GA__PLAN_STEPS] >= EVERY && fmod(floor(plan[GA__PLAN_STEPS]), EVERY) == 0.0;
+  if (due && st->method->has_order && !ga__colloc_of(st)->in_order) find_better(sim, h, now, mean);
 }
 
 void ga__sim_use_order(const ga_simulator *sim)
@@ -257,21 +227,4 @@ ga_status ga__sim_change_member(ga_simulator *sim)
   ga__member_use(st, !second);
   const ga_status status = ga__sim_restart(sim, st->now.scalar[GA__T], fmin(h_next, ga__sim_largest_step(sim)));
   return status;
-}
-
-/* ---- The error test of order 2 beside collocation ----
- * Tolerances of collocation are for errors of the motion over a time of 1/ω, not of one step. Those of a step
- * are κh³ S ω² here, and divided by hω
- *   κh² S ω = √(κh³ S ω² · κh S) */
-void ga__sim_errors_of_motion(const ga_simulator *sim)
-{
-  ga_stepper *st = sim->st;
-  const ga_system *sys = st->sys;
-  const int nx = sys->size[GA_BLOCK_X];
-  const double h = st->now.scalar[GA__H_OLD], kappa = fmax(fabs(st->now.scalar[GA__KAPPA_H2]) / (h * h), 1e-3);
-  if (!ga__has_members(st) || st->method->has_order) return;
-  const double of_q = kappa * h * (ga__max_abs(st->now.v, sys->nv, NULL) + h * ga__max_abs(st->now.vdot, sys->nv, NULL)),
-               of_x = kappa * h * ga__max_abs(st->now.xdot, nx, NULL);
-  for (int i = 0; i < sys->nv; i++) st->est_q[i] = OF_MOTION * sqrt(fabs(st->est_q[i]) * of_q);
-  for (int i = 0; i < nx; i++) st->est_x[i] = OF_MOTION * sqrt(fabs(st->est_x[i]) * of_x);
 }
