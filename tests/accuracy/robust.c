@@ -32,6 +32,7 @@ enum { RECORDS = 200, MOST_SIGNALS = 6000, MOST_LIST = 16, MOST_RUNS = 200, TEXT
 #define QUIET                                                                                                \
   1e-3 /* of the largest range of the unit: signals that move less are measured by that much of it */
 #define CONSTANT 1e-4 /* of the largest value of the unit: likewise, where nothing of it moves */
+#define LEAST 1e-6    /* in SI units: likewise, where all of it is rounding */
 #define TURN 6.283185307179586
 #define TIGHT 1e-11      /* tolerances of the solution that errors are measured from, */
 #define LESS_TIGHT 1e-10 /* of another order, */
@@ -307,7 +308,8 @@ static void find_scales(const names *all, const outcome *truth, double *scale)
     for (int j = 0; j < all->n; j++)
       if (strcmp(all->unit[i], all->unit[j]) == 0)
         most = fmax(most, range[j]), largest = fmax(largest, size[j]);
-    scale[i] = is_compared(all->name[i]) ? fmax(range[i], fmax(QUIET * most, CONSTANT * largest)) : 0.0;
+    const double least = fmax(LEAST, fmax(QUIET * most, CONSTANT * largest));
+    scale[i] = is_compared(all->name[i]) ? fmax(range[i], least) : 0.0;
   }
   free(range);
 }
