@@ -39,14 +39,14 @@ typedef struct subject {
     4, 6, 8                                                                                                  \
   }
 static const subject subjects[] = {
-    {"chain", {"n=10"}, 0.8, 2, 80, 800, 1, EVEN},
+    {"chain", {"n=10"}, 0.6, 2, 80, 800, 1, EVEN},
     {"bricard", {NULL}, 2, 1, 60, 800, 1, EVEN},      /* redundant */
     {"bennett", {NULL}, 1, 2, 60, 400, 0, {4, 6, 5}}, /* redundant */
     {"four_bar", {NULL}, 1, 2, 60, 400, 1, EVEN},     /* redundant */
     {"four_bar_3d", {NULL}, 1, 2, 60, 400, 0, EVEN},
     {"door", {NULL}, 3, 1, 40, 400, 0, EVEN}, /* redundant */
     {"andrews", {NULL}, 0.01, 2, 100, 1600, 0, EVEN},
-    {"slider_crank_3d", {NULL}, 0.4, 1, 60, 800, 0, EVEN},
+    {"slider_crank_3d", {NULL}, 0.4, 1, 60, 800, 0, {4, 6, 5}},
     {"double_pendulum", {NULL}, 0.8, 2, 60, 400, 1, {4, 6, 8, 5}},
     {"gyroscopic", {NULL}, 1, 4, 80, 400, 0, EVEN},
     {"heavy_top", {NULL}, 0.4, 4, 320, 6400, 0, {4, 6}},

@@ -4,6 +4,7 @@
 
 #include "verify.h"
 
-void vf_collocation_models(const vf_sink *sink);
+void vf_collocation_models(const vf_sink *sink);  /* (collocation_models.c) */
+void vf_collocation_control(const vf_sink *sink); /* (collocation_control.c) */
 
 #endif

@@ -345,6 +345,7 @@ int main(int argc, char **argv)
     if (wanted(&s, c->problem) && (!s.brief || c->in_short) && has_title(&s, c)) run_case(&s, c);
   const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
   if (!s.title || strstr("collocation", s.title)) vf_collocation_models(&sink);
+  if (!s.title || strstr("collocation control", s.title)) vf_collocation_control(&sink);
   if (s.title) return finish(&s);
   run_pairs(&s);
   vf_control_run(&sink);
