@@ -18,6 +18,7 @@ static int update_meter(void *user, const ga_stepper *st)
 {
   app_bars *b = user;
   double energy = 0.0;
+  if (!b->metered) b->metered = ga_meter_follow(b->meter, st);
   if (!b->metered) b->metered = ga_meter_update(b->meter, ga_stepper_state(st));
   if (!b->metered && b->jumped) b->metered = app_events_energy(b->task, ga_stepper_state(st), &energy);
   if (!b->metered && b->jumped) app_events_add_work(b->meter, b->watch, energy - b->energy);
@@ -30,6 +31,7 @@ static int on_event(void *user, int event, const ga_state *s)
 {
   app_bars *b = user;
   if (b->jumped || !ga_machine_event_changes(b->task->machine, event)) return 0;
+  if (!b->metered) b->metered = ga_meter_follow(b->meter, b->stepper);
   if (!b->metered) b->metered = ga_meter_update(b->meter, s);
   if (!b->metered) b->metered = app_events_energy(b->task, s, &b->energy);
   b->jumped = 1;

@@ -84,8 +84,8 @@ static int take_options(app_runner *r)
   return code ? code : app_record_file(r);
 }
 
-/* Output at given times; the first one may come before the meter is started. Methods of higher order make long
- * steps, over which the meter's trapezoidal rule would be inaccurate: it is taken from output to output. */
+/* Output at given times; the first one may come before the meter is started. Methods of higher order make
+ * long steps, in which turns are counted from output to output. */
 static int on_output(void *user, const ga_state *s)
 {
   app_runner *r = user;
@@ -94,6 +94,7 @@ static int on_output(void *user, const ga_state *s)
   if (!r->metered && (r->written = ga_meter_start(r->meter, s)) != GA_OK) return 1;
   if (!r->metered && (r->followed = app_bars_start(&r->bars, &r->s)) != GA_OK) return 1;
   r->metered = 1;
+  if ((r->written = ga_meter_follow(r->meter, r->s.stepper)) != GA_OK) return 1;
   if (app_record_state(r, s) != GA_OK) return 1;
   const int within = s->t < ga_stepper_state(r->s.stepper)->t; /* at its end the step itself is metered */
   if (method.has_order && within) r->written = ga_meter_update(r->meter, s);
@@ -114,7 +115,8 @@ static int on_event(void *user, int event, const ga_state *s)
     status = app_record_state(r, s);
   if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, s->t, event);
   if (!status && changes && !e->jumped) {
-    status = r->written = ga_meter_update(r->meter, s);
+    status = r->written = ga_meter_follow(r->meter, r->s.stepper);
+    if (!status) status = r->written = ga_meter_update(r->meter, s);
     if (!status) status = r->written = app_events_energy(&r->s, s, &e->energy);
   }
   e->jumped |= changes;
@@ -241,7 +243,8 @@ static ga_status run_steps(app_runner *r)
       finished = ga_simulator_finished(r->s.simulator);
       if (!finished) finished = r->events.ended = 1; /* an event has ended the run */
     }
-    status = ga_meter_update(r->meter, s);
+    status = ga_meter_follow(r->meter, r->s.stepper);
+    if (!status) status = ga_meter_update(r->meter, s);
     if (!status) status = pass_jump(r, s);
     if (!status) status = r->followed = app_bars_step(&r->bars, &r->s);
     if (status) return status;

@@ -1055,8 +1055,13 @@ typedef struct ga_meter ga_meter;
 GA_API ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out);
 GA_API void ga_meter_destroy(ga_meter **meter);
 GA_API ga_status ga_meter_start(ga_meter *meter, const ga_state *s);
-GA_API ga_status ga_meter_update(ga_meter *meter,
-                                 const ga_state *s); /* times must not decrease; trapezoidal rule */
+/* Times must not decrease. Powers are integrated by the trapezoidal rule, and within a step that was followed,
+ * by its nodes. */
+GA_API ga_status ga_meter_update(ga_meter *meter, const ga_state *s);
+/* Looks at the powers within the last step of a stepper of this machine: energies are then as accurate as the
+ * steps of methods of higher order (GA_COLLOCATION), at its end and, by ga_machine_signals(), within it. To be
+ * called before ga_meter_update() with a state of that step; with other methods it does nothing. */
+GA_API ga_status ga_meter_follow(ga_meter *meter, const ga_stepper *st);
 /* Constraints that should act in one direction only, ropes and the contacts of rolling bodies, are computed
  * as acting in both: a wheel does not lift off, a rope does not go slack. A meter finds states in which the
  * force has the wrong sign, among those passed to it. */

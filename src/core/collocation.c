@@ -79,6 +79,7 @@ static ga_status create(ga_stepper *st)
                             {&c->T, (size_t)ga_group_blocks_length(sys->group)},
                             {&c->end_q, nv},
                             {&c->omega, nv},
+                            {&c->last, n},
                             {&c->inside, GA__NODES * 2 * nv}};
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &c->block, NULL);
 }
@@ -800,6 +801,7 @@ static ga_status accept(ga_stepper *st)
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   ga__state *next = &st->next;
+  ga__copy_numbers(c->last, c->z + c->now->stages * sys->n, sys->n);
   memset(next->own, 0, state_length(st) * sizeof(double));
   next->own[GA__COLLOC_ORDER] = c->now->order;
   count_stiff_step(st);
@@ -868,6 +870,8 @@ static const ga__family COLLOCATION = {.state_length = state_length,
                                        .floor = least,
                                        .noise = noise,
                                        .interpolate = ga__colloc_interpolate,
+                                       .nodes = ga__colloc_nodes,
+                                       .node = ga__colloc_node,
                                        .estimate = ga__colloc_estimate,
                                        .error_power = error_power,
                                        .mass_factor = one,

@@ -44,6 +44,7 @@ typedef struct ga__colloc {
   double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
   double *omega;         /* [nv] Ω there */
   double *inside;        /* [GA__NODES][2 nv] of dense output */
+  double *last;          /* [n] z of the last node, before those of the step's end took its place */
   double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
   double moved;          /* largest change of Ω in the last pass over the nodes */
   int sweeps;            /* of the current step */
@@ -73,6 +74,8 @@ ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
 
 /* Dense output and errors (collocation_inside.c). */
 void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
+int ga__colloc_nodes(const ga_stepper *st, double *at);
+void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
 void ga__colloc_estimate(ga_stepper *st);
 /* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and e_x[n_x];
  * 0: not known. */

@@ -145,6 +145,35 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
   polynomial(st, s, GA_BLOCK_Y, out->y);
 }
 
+int ga__colloc_nodes(const ga_stepper *st, double *at)
+{
+  const ga__colloc_rule *rule = ga__colloc_last_rule(st, &st->now);
+  const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T];
+  if (!rule) return 0;
+  for (int m = rule->first; m < rule->stages; m++) at[m - rule->first] = begin + rule->c[m] * (end - begin);
+  at[rule->stages - rule->first] = end;
+  return rule->stages - rule->first + 1;
+}
+
+/* The last one before it was moved onto the constraints: integrals over the nodes are of high order only with
+ * accelerations and multipliers of the collocation itself. */
+void ga__colloc_node(const ga_stepper *st, int i, ga_state *out)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int *start = sys->start, m = i + c->now->first;
+  const double *z = m == c->now->stages ? c->last : c->z + m * sys->n;
+  const ga__state *begin = &st->next;
+  *out = (ga_state){.q = m > 0 ? c->q + m * sys->nq : begin->q,
+                    .v = m > 0 ? c->v + m * sys->nv : begin->v,
+                    .vdot = z,
+                    .lambda = z + start[GA_BLOCK_LAMBDA],
+                    .psi = z + start[GA_BLOCK_PSI],
+                    .x = m > 0 ? c->x + m * sys->size[GA_BLOCK_X] : begin->x,
+                    .xdot = z + start[GA_BLOCK_X],
+                    .y = z + start[GA_BLOCK_Y]};
+}
+
 /* ---- Errors ----
  * A motion v = S e^{iωt} has at its nodes the highest divided difference D of vdot, from which Hω follows:
  * η = κ H |D|/S = (Hω)^n/..., n = M + 2 (Radau M + 1). The error of the end of a step, per unit step, is

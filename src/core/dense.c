@@ -175,8 +175,7 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
                                    GA__NUMBERS({t, NULL}, {t0, NULL}, {t1, NULL})});
   if (st->family->interpolate) {
     st->family->interpolate(
-        st, s,
-        &(ga__inside){.q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi, .x = x, .y = y});
+        st, s, &(ga__inside){.q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi, .x = x, .y = y});
     return GA_OK;
   }
   const ga__scratch scratch = ga__stack_begin(&st->scratch);
@@ -197,6 +196,27 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   if (!same_relations(st)) k.smooth = k.has_rate = 0;
   parabola(lambda, &holonomic, &k, s);
   parabola(psi, &rolling, &k, s);
+  return GA_OK;
+}
+
+int ga_stepper_nodes(const ga_stepper *st, double *begin, double at[GA_MOST_NODES])
+{
+  if (!st || !begin || !at || !st->can_undo || !st->family->nodes) return 0;
+  *begin = st->next.scalar[GA__T];
+  return st->family->nodes(st, at);
+}
+
+ga_status ga_stepper_node(const ga_stepper *st, int i, ga_state *out)
+{
+  double begin, at[GA_MOST_NODES];
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!out) return ga__refuse_null(st->ctx, __func__, "out");
+  const int n = ga_stepper_nodes(st, &begin, at);
+  if (i < 0 || i >= n)
+    return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_INDEX,
+                      &(ga__facts){.function = __func__, .field = "i", GA__NUMBERS({i, NULL}, {n, NULL})});
+  st->family->node(st, i, out);
+  out->t = at[i];
   return GA_OK;
 }
 

@@ -52,8 +52,10 @@ typedef struct ga__family {
   /* rounding of the right-hand side; terms[nv]: size of the terms of the dynamics */
   void (*noise)(const ga_stepper *st, const double *terms, double *out);
 
-  /* -- The last step: all three, or NULL: dense.c and estimate.c, for order 2 -- */
+  /* -- The last step: all of them, or NULL: dense.c and estimate.c, for order 2 -- */
   void (*interpolate)(ga_stepper *st, double s, const ga__inside *out); /* at s in [0, 1] of it */
+  int (*nodes)(const ga_stepper *st, double *at); /* ga_stepper_nodes(), */
+  void (*node)(const ga_stepper *st, int i, ga_state *out); /* ga_stepper_node() without its time */
   void (*estimate)(ga_stepper *st);            /* its errors into est_q, est_v, est_x */
   double (*error_power)(const ga_stepper *st); /* power of h that these grow with */
 

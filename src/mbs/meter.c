@@ -365,6 +365,7 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->angle = ga__alloc(ctx, N_OF_ANGLE * n, sizeof *meter->angle);
   meter->work_term = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->work_term);
   meter->fading = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->fading);
+  meter->fading_inside = ga__alloc(ctx, (size_t)meter->n_work_terms, sizeof *meter->fading_inside);
   meter->spin = ga__alloc(ctx, 8 * n, sizeof *meter->spin);
   meter->n_unilateral = list_unilateral(m->model, NULL);
   meter->unilateral = ga__alloc(ctx, (size_t)meter->n_unilateral, sizeof *meter->unilateral);
@@ -376,8 +377,8 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
-  if (status || !meter->angle || !meter->work_term || !meter->fading || !meter->spin || !meter->unilateral ||
-      !meter->spin_limit || !meter->doubt || !meter->v_before) {
+  if (status || !meter->angle || !meter->work_term || !meter->fading || !meter->fading_inside ||
+      !meter->spin || !meter->unilateral || !meter->spin_limit || !meter->doubt || !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
@@ -402,6 +403,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->angle);
   ga__free(ctx, (*meter)->work_term);
   ga__free(ctx, (*meter)->fading);
+  ga__free(ctx, (*meter)->fading_inside);
   ga__free(ctx, (*meter)->spin);
   ga__free(ctx, (*meter)->unilateral);
   ga__free(ctx, (*meter)->spin_limit);
@@ -480,7 +482,7 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   const ga__eval e = ga__eval_at(meter->work, &p, 1, 1);
   ga__powers now;
   const int code = ga__elements_powers(&e, &now);
-  meter->started = 0;
+  meter->started = meter->nodes.n = 0;
   if (code) return fail_powers(meter, code, s->t);
   meter->t = s->t;
   meter->dissipated = meter->input = 0;
@@ -509,11 +511,56 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   return GA_OK;
 }
 
+/* ---- Integrals of powers ----
+ *
+ * Over the steps of order 2 by the trapezoidal rule, which is as accurate. Steps of higher order solve their
+ * equations at nodes c_j: the polynomial through the powers there, integrated, has the order of the step, as
+ * if the energies were further states of the system. */
+
+/* Σ a_k s^(k+1) */
+static double integral_at(const double *a, int n, double s)
+{
+  double sum = 0.0;
+  for (int k = n - 1; k >= 0; k--) sum = (sum + a[k]) * s;
+  return sum;
+}
+
+void ga__meter_span(const ga_meter *meter, double t, double lost, double in, double *dissipated,
+                    double *input)
+{
+  const ga__power_nodes *p = &meter->nodes;
+  const double h = p->end - p->begin, half = 0.5 * (t - meter->t);
+  if (p->n > 0 && meter->t >= p->begin && meter->t <= p->end && t >= p->begin && t <= p->end) {
+    const double from = (meter->t - p->begin) / h, to = (t - p->begin) / h;
+    *dissipated = integral_at(p->lost, p->n, to) - integral_at(p->lost, p->n, from);
+    *input = integral_at(p->in, p->n, to) - integral_at(p->in, p->n, from);
+    return;
+  }
+  *dissipated = half * (meter->lost + lost);
+  *input = half * (meter->in + in);
+}
+
+/* Powers at the times c[n] within the step, 0 to 1, become the coefficients of their integral over it, of
+ * size h: Newton's divided differences, then powers of s. */
+static void integrate_nodes(double *p, const double *c, int n, double h)
+{
+  double a[GA_MOST_NODES] = {0};
+  for (int k = 1; k < n; k++)
+    for (int j = n - 1; j >= k; j--) p[j] = (p[j] - p[j - 1]) / (c[j] - c[j - k]);
+  for (int j = n - 1; j >= 0; j--) { /* a := a · (s − c_j) + p_j */
+    for (int k = n - 1; k > 0; k--) a[k] = a[k - 1] - c[j] * a[k];
+    a[0] = p[j] - c[j] * a[0];
+  }
+  for (int k = 0; k < n; k++) p[k] = h * a[k] / (k + 1);
+}
+
 /* Integrates over a step of h that ends with these powers. */
 static void add_step(ga_meter *meter, double h, double lost, double in)
 {
-  meter->dissipated += 0.5 * h * (meter->lost + lost);
-  meter->input += 0.5 * h * (meter->in + in);
+  double dissipated, input;
+  ga__meter_span(meter, meter->t + h, lost, in, &dissipated, &input);
+  meter->dissipated += dissipated;
+  meter->input += input;
   meter->lost = lost;
   meter->in = in;
 }
@@ -572,6 +619,50 @@ void ga_meter_add_loss(ga_meter *meter, double work)
 void ga_meter_add_input(ga_meter *meter, double work)
 {
   if (takes_work(meter)) meter->input += work;
+}
+
+static ga_status powers_at_node(ga_meter *meter, const ga_stepper *st, int i, double *lost, double *in)
+{
+  ga_state s;
+  work_rates now;
+  const ga_status status = ga_stepper_node(st, i, &s);
+  if (status) return status;
+  const ga_point p = ga__point_of(&s);
+  const ga__eval e = ga__eval_at(meter->work, &p, 1, 0);
+  double *fading = meter->fading_inside;
+  memcpy(fading, meter->fading, (size_t)meter->n_work_terms * sizeof *fading);
+  const int code = work_at(meter, &e, fading, &now);
+  if (code) return fail_powers(meter, code, s.t);
+  *lost = now.lost;
+  *in = now.in;
+  return GA_OK;
+}
+
+ga_status ga_meter_follow(ga_meter *meter, const ga_stepper *st)
+{
+  if (!meter) return GA_ERR_ARGUMENT;
+  if (!st) return ga__refuse_null(meter->ctx, __func__, "st");
+  if (ga_stepper_system(st) != ga_machine_system(meter->m))
+    return ga__refuse(meter->ctx, GA_ERR_ARGUMENT, GA_REASON_NOT_OF_THIS_MACHINE,
+                      &(ga__facts){.function = __func__, .field = "st"});
+  ga__power_nodes *p = &meter->nodes;
+  double at[GA_MOST_NODES], c[GA_MOST_NODES], begin = 0.0;
+  const int n = meter->started && meter->n_work_terms > 0 ? ga_stepper_nodes(st, &begin, at) : 0;
+  if (n > 0 && p->n == n && p->begin == begin && p->end == at[n - 1]) return GA_OK; /* done before */
+  p->n = 0;
+  if (n == 0) return GA_OK;
+  const double end = at[n - 1], h = end - begin;
+  for (int i = 0; i < n; i++) {
+    const ga_status status = powers_at_node(meter, st, i, &p->lost[i], &p->in[i]);
+    if (status) return status;
+    c[i] = (at[i] - begin) / h;
+  }
+  integrate_nodes(p->lost, c, n, h);
+  integrate_nodes(p->in, c, n, h);
+  p->n = n;
+  p->begin = begin;
+  p->end = end;
+  return GA_OK;
 }
 
 ga_status ga_meter_update(ga_meter *meter, const ga_state *s)
@@ -658,6 +749,7 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
                                      .expected = "finite",
                                      GA__NUMBERS({saved[i], NULL})});
   meter->started = saved[0] != 0;
+  meter->nodes.n = 0;
   meter->t = saved[1];
   meter->dissipated = saved[2];
   meter->input = saved[3];

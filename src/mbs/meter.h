@@ -4,6 +4,14 @@
 
 #include "mbs/doubt.h"
 
+/* Powers at the nodes of a stepper's last step, and the polynomials through them. */
+typedef struct ga__power_nodes {
+  int n;             /* nodes; 0: there are none, and the trapezoidal rule is taken */
+  double begin, end; /* [s] of the step */
+  double lost[GA_MOST_NODES], in[GA_MOST_NODES]; /* [J] coefficients of the integrals from its beginning,
+                                                    times s, s², ...; s is 1 at its end */
+} ga__power_nodes;
+
 struct ga_meter { /* members that every step needs come first, within two cache lines */
   int started;
   int simple;               /* 1: all work terms are simple, and turns need no check in every step */
@@ -36,9 +44,15 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   ga__doubt_record *doubt;
   int n_impact;     /* length of v_before: nv if a drive accepts impacts, else 0 */
   double *v_before; /* [n_impact] velocities at t */
+  ga__power_nodes nodes;
+  double *fading_inside; /* [n_work_terms] at a node */
 };
 
 /* [J] work of drives in an impact, if the meter's last state and s are the two sides of one; else 0. */
 double ga__impact_work(const ga_meter *meter, const ga_state *s);
+
+/* [J] dissipated and put in from the meter's last state to s, which ends with these powers [W]. */
+void ga__meter_span(const ga_meter *meter, double t, double lost, double in, double *dissipated,
+                    double *input);
 
 #endif

@@ -485,9 +485,10 @@ static double energy_of(const ga_meter *meter, const ga__powers *now, double imp
   if (what == GA__KINETIC) return now->kinetic;
   if (what == GA__POTENTIAL) return now->potential;
   if (!meter || !meter->started) return 0;
-  const double half = 0.5 * (t - meter->t); /* from the meter's last state, by the trapezoidal rule */
-  const double dissipated = meter->dissipated + half * (meter->lost + now->lost);
-  const double input = meter->input + half * (meter->in + now->in) + impact;
+  double dissipated, input; /* from the meter's last state */
+  ga__meter_span(meter, t, now->lost, now->in, &dissipated, &input);
+  dissipated += meter->dissipated;
+  input += meter->input + impact;
   if (what == GA__DISSIPATED) return dissipated;
   if (what == GA__INPUT) return input;
   return now->kinetic + now->potential + dissipated - input - meter->start;

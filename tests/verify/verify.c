@@ -1,6 +1,7 @@
 /* verify [--short] [--csv FILE] [NAME...]: runs the table of cases, prints what was measured beside what is
  * expected, and ends with the number of checks that passed and failed. Exit code 1 where one failed. */
 #include "cases.h"
+#include "collocation_models.h"
 #include "conserve.h"
 #include "machines.h"
 #include "models.h"
@@ -342,9 +343,11 @@ int main(int argc, char **argv)
   const vf_case *c;
   for (int i = 0; (c = case_at(i)) != NULL; i++)
     if (wanted(&s, c->problem) && (!s.brief || c->in_short) && has_title(&s, c)) run_case(&s, c);
+  const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
+  if (!s.title || strstr("collocation", s.title)) vf_collocation_models(&sink);
+  if (!s.title || strstr("collocation control", s.title)) vf_collocation_control(&sink);
   if (s.title) return finish(&s);
   run_pairs(&s);
-  const vf_sink sink = {&s, s.brief, sink_wanted, sink_check};
   vf_control_run(&sink);
   vf_machines_run(&sink);
   vf_models_run(&sink);
