@@ -848,12 +848,6 @@ static double force_factor(const ga_stepper *st)
   return part * part;
 }
 
-static double error_power(const ga_stepper *st)
-{
-  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
-  return rule ? rule->order : st->order;
-}
-
 static const ga__family COLLOCATION = {.state_length = state_length,
                                        .create = create,
                                        .destroy = destroy,
@@ -873,7 +867,7 @@ static const ga__family COLLOCATION = {.state_length = state_length,
                                        .nodes = ga__colloc_nodes,
                                        .node = ga__colloc_node,
                                        .estimate = ga__colloc_estimate,
-                                       .error_power = error_power,
+                                       .error_power = ga__colloc_order_seen,
                                        .mass_factor = one,
                                        .rate_factor = one,
                                        .force_factor = force_factor,

@@ -77,6 +77,7 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
 int ga__colloc_nodes(const ga_stepper *st, double *at);
 void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
 void ga__colloc_estimate(ga_stepper *st);
+double ga__colloc_order_seen(const ga_stepper *st); /* p of the errors of the last step */
 /* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and e_x[n_x];
  * 0: not known. */
 int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x);

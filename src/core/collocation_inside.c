@@ -180,7 +180,7 @@ void ga__colloc_node(const ga_stepper *st, int i, ga_state *out)
  * C S (Hω)^p, and of q S/ω instead of S:
  *   e_v = C S η^(p/n)      e_q = C S H η^((p−1)/n)
  * which is an estimate of the error of the motion over a time of 1/ω, not of one step. κ and C are measured:
- * docs/theory.md. */
+ * docs/theory.md. Stiff equations reduce the order to that of the nodes, p = M + 1. */
 #define SEEN 0.02 /* κ M */
 static const double CONSTANT[GA__MOST_ORDER + 1] = {
     [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
@@ -252,12 +252,19 @@ static double size_of_xdot(const ga_stepper *st)
   return largest_rate(st->next.xdot, st->now.xdot, st->sys->size[GA_BLOCK_X]);
 }
 
+double ga__colloc_order_seen(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  if (!c->now) return st->order;
+  return c->in_order && st->opts.order == 0 ? c->now->stages + 1.0 : c->now->order;
+}
+
 void ga__colloc_estimate(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga__colloc_rule *rule = ga__colloc_of(st)->now;
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
-  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = rule->order,
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = ga__colloc_order_seen(st),
                C = CONSTANT[rule->order], kappa = SEEN / rule->stages * h;
   const difference d = difference_of(st, 1);
   const double n = d.n; /* without a step before, of one order less */

@@ -7,8 +7,6 @@
 #include "core/simulate.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const int ORDERS[GA__N_ORDERS] = {2, 4, 6, 8, 10};
@@ -198,7 +196,6 @@ void ga__sim_choose_order(ga_simulator *sim, double h, double work)
   plan[GA__PLAN_STEPS] += 1.0;
   if (now < 0 || !(plan[GA__PLAN_TIME] > 0.0)) return;
   const double mean = plan[GA__PLAN_WORK] / plan[GA__PLAN_TIME];
-  if(getenv("TRACE")) fprintf(stderr,"t %g h %g order %d stiff %d steps %g mean %g former %g %g sweeps %d work %g\n",st->now.scalar[0],h,(int)plan[0],0,plan[1],mean,plan[4],plan[5],st->method->has_order?ga__colloc_of(st)->sweeps:0,work);
   if (judge_change(sim, now, mean) || try_member(sim, mean)) return;
   const int due = plan[GA__PLAN_STEPS] >= EVERY && fmod(floor(plan[GA__PLAN_STEPS]), EVERY) == 0.0;
   if (due && st->method->has_order && !ga__colloc_of(st)->in_order) find_better(sim, h, now, mean);

@@ -439,6 +439,7 @@ static int parse_method(const char *text, choice *c)
   c->order = 0;
   c->method = GA_COLLOCATION;
   if (strcmp(text, "stabilized") == 0) return c->method = GA_STABILIZED, 1;
+  if (strcmp(text, "automatic") == 0) return c->method = GA_AUTOMATIC, 1;
   if (strncmp(text, "collocation", 11) != 0) return 0;
   if (text[11] == '.') c->order = atoi(text + 12);
   return text[11] == '.' || text[11] == '\0';
