@@ -65,7 +65,9 @@ static int take_flag(const app_arguments *a, const char *option, int *value)
 
 static int take_integer(const app_arguments *a, const char *option, const ga_setting *at, int *value)
 {
+  const char *text = app_text(a, option);
   long number = *value;
+  if (text && at->zero_word && strcmp(text, at->zero_word) == 0) return *value = 0, APP_DONE;
   const int code = app_integer(a, option, (long)at->least, (long)at->most, &number);
   *value = (int)number;
   return code;

@@ -148,6 +148,7 @@ typedef struct ga_setting {
   unsigned long with;         /* values of `depends` with which it is used, as bits; all if depends is NULL */
   int error_control;          /* 1: of error control, not used where `step` gives the size of all steps */
   int of_results;             /* 1: of what is recorded, not of how the motion is found */
+  const char *zero_word;      /* of integers: a word for 0; NULL: none */
   const char *about;          /* one line */
 } ga_setting;
 

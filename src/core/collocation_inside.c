@@ -180,7 +180,7 @@ void ga__colloc_node(const ga_stepper *st, int i, ga_state *out)
  * C S (Hω)^p, and of q S/ω instead of S:
  *   e_v = C S η^(p/n)      e_q = C S H η^((p−1)/n)
  * which is an estimate of the error of the motion over a time of 1/ω, not of one step. κ and C are measured:
- * docs/theory.md. Stiff equations reduce the order to that of the nodes, p = M + 1. */
+ * docs/theory.md. Stiff equations of states reduce their order to that of the nodes, p = M + 1. */
 #define SEEN 0.02 /* κ M */
 static const double CONSTANT[GA__MOST_ORDER + 1] = {
     [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
@@ -255,8 +255,7 @@ static double size_of_xdot(const ga_stepper *st)
 double ga__colloc_order_seen(const ga_stepper *st)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  if (!c->now) return st->order;
-  return c->in_order && st->opts.order == 0 ? c->now->stages + 1.0 : c->now->order;
+  return c->now ? c->now->order : st->order;
 }
 
 void ga__colloc_estimate(ga_stepper *st)
@@ -266,6 +265,8 @@ void ga__colloc_estimate(ga_stepper *st)
   const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = ga__colloc_order_seen(st),
                C = CONSTANT[rule->order], kappa = SEEN / rule->stages * h;
+  const int is_stiff = ga__colloc_of(st)->in_order && st->opts.order == 0;
+  const double p_x = is_stiff ? rule->stages + 1.0 : p;
   const difference d = difference_of(st, 1);
   const double n = d.n; /* without a step before, of one order less */
   const double S = size_of_v(st, h), S_x = size_of_xdot(st);
@@ -276,7 +277,7 @@ void ga__colloc_estimate(ga_stepper *st)
   }
   for (int i = 0; i < nx; i++) {
     const double eta = S_x > 0.0 ? kappa * difference_at(st, &d, x + i) / S_x : 0.0;
-    st->est_x[i] = C * S_x * h * pow(eta, (p - 1.0) / n);
+    st->est_x[i] = C * S_x * h * pow(eta, (p_x - 1.0) / n);
   }
   if (ga__is_held(st)) estimate_forces(st, &d, C, (p - 1.0) / n);
 }

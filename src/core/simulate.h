@@ -92,7 +92,7 @@ int ga__sim_drop_velocity_test(ga_simulator *sim);
 /* What a stepper has to know of error control: its tolerance, `part` of that of the options, the order to begin
  * with, and the member that has it. */
 void ga__sim_begin_order(ga_stepper *st, const ga_simulate_opts *o, double part);
-double ga__sim_work(const ga_stepper *st); /* so far, in residuals */
+double ga__sim_work(const ga_stepper *st); /* so far, in tenths of residuals */
 /* After a step of size h that took this work: chooses the order of the next one. */
 void ga__sim_choose_order(ga_simulator *sim, double h, double work);
 void ga__sim_use_order(const ga_simulator *sim); /* before a step */

@@ -130,6 +130,8 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
     weigh_filtered(sim, &t);
   else
     weigh_q(sim, st->est_q, &t);
+  for (int i = 0; !filters && !per_unit && strict && i < st->sys->nv; i++)
+    if (is_strict(sim, sim->strict[i])) weigh_v(sim, i, &t);
   for (int i = 0; per_unit && i < st->sys->nv; i++) weigh_v(sim, i, &t);
   sim->worst = t.worst;
   *ratio = norm_of(sim, &t);

@@ -17,14 +17,10 @@ static const struct {
   int order;
 } BEGIN[] = {{4e-3, 4}, {4e-5, 6}, {1e-8, 8}, {0.0, 10}};
 
-/* Work of evaluations, relative to that of residuals. */
-#define OF_JACOBIAN 1.5
-#define OF_FACTORS 2.0
-#define OF_SOLUTION 0.7
+/* Work of evaluations: whole numbers, so that differences of sums have no rounding, and a resumed run the same. */
+enum { OF_RESIDUAL = 10, OF_JACOBIAN = 15, OF_FACTORS = 20, OF_SOLUTION = 7 };
 /* Of a step of collocation: for each node, for each sweep of a node, and of its end. */
-#define NODE (OF_JACOBIAN + OF_FACTORS)
-#define SWEEP (1.0 + OF_SOLUTION)
-#define END 5.5
+enum { NODE = OF_JACOBIAN + OF_FACTORS, SWEEP = OF_RESIDUAL + OF_SOLUTION, END = 55 };
 
 #define GAIN 0.75   /* of the work per unit time, for which an order is changed */
 #define SLOWER 0.35 /* relative growth of the number of sweeps if h grows by e */
@@ -58,8 +54,8 @@ void ga__sim_begin_order(ga_stepper *st, const ga_simulate_opts *o, double part)
 double ga__sim_work(const ga_stepper *st)
 {
   const ga_stats *n = &st->stats;
-  return (double)n->residuals + OF_JACOBIAN * (double)n->jacobians + OF_FACTORS * (double)n->factorisations +
-         OF_SOLUTION * (double)n->solves;
+  return (double)(OF_RESIDUAL * n->residuals + OF_JACOBIAN * n->jacobians + OF_FACTORS * n->factorisations +
+                  OF_SOLUTION * n->solves);
 }
 
 static int may_choose(const ga_simulator *sim)

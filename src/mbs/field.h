@@ -58,6 +58,7 @@ typedef struct ga__field {
   const struct ga__setting *setting; /* of a setting of a run (model/settings.h); else NULL */
   const char *nan_word;              /* GA__RULE_NUMBER_OR_NAN: the word for NaN in model files; NULL: none */
   const char *nan_about;             /* and what NaN means; NULL: as at the start */
+  const char *zero_word;             /* GA__RULE_INTEGER: a word for 0; NULL: none */
 } ga__field;
 
 #define GA__AT_INT(type, member) (offsetof(type, member) + 1)

@@ -285,6 +285,8 @@ static int read_integer(ga__reader *reader, const ga__field *f, const ga__tree *
     good = ga__value_bool(reader->r, tree, &flag), value = flag;
   else if (f->rule == GA__RULE_CHOICE)
     good = ga__value_choice(reader->r, tree, f->n_choices, f->choices, &flag), value = flag;
+  else if (f->zero_word && tree->kind == GA__TREE_SCALAR && strcmp(tree->text, f->zero_word) == 0)
+    good = 1;
   else
     good = ga__value_int(reader->r, tree, f->low, f->high, &value);
   if (good) *to = (int)value;

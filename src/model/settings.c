@@ -185,11 +185,11 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, method), .rule = GA__RULE_CHOICE, NAMES_OF(method_names),
      .choices_about = method_about, OF(.help = "integration method, one of" GA_METHOD_LIST(WORD)),
      .about = "integration method"},
-    {ONE(ga_run_settings, order), .rule = GA__RULE_INTEGER, .low = 0, .high = 10,
+    {ONE(ga_run_settings, order), .rule = GA__RULE_INTEGER, .low = 0, .high = 10, .zero_word = "auto",
      OF(.depends = "method", .method = has_order,
-        .help = "order of collocation: 3 to 8 or 10; 0: chosen by the tolerance"),
-     .about = "order of `collocation`: 4, 6, 8 or 10 (Lobatto IIIA), 3, 5 or 7 (Radau IIA); 0: chosen by "
-              "the tolerance, 4 with a given step"},
+        .help = "order of collocation and automatic: 2 to 8 or 10; auto (0): chosen step by step by least work"),
+     .about = "order of `collocation`: 4, 6, 8 or 10 (Lobatto IIIA), 3, 5 or 7 (Radau IIA), and of `automatic`: "
+              "these or 2; `auto` (0): chosen step by step by least work, with a given step 4 and 2"},
     {ONE(ga_run_settings, scheme), .rule = GA__RULE_CHOICE, NAMES_OF(scheme_names),
      .choices_about = scheme_about, .about = "how the parameters of the method are given",
      OF(.help = "how the parameters of the method are given: rho, hht or newmark")},
@@ -489,6 +489,7 @@ int ga_setting_at(int i, ga_setting *out)
                                               : ~0ul,
                       .error_control = more->error_control,
                       .of_results = more->of_results,
+                      .zero_word = f->zero_word,
                       .about = more->help ? more->help : f->about};
   set_range(f, more, out);
   return 1;

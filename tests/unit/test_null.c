@@ -616,7 +616,7 @@ static ga_control_block *new_block(void)
   VOID(ga_follower_destroy, (P(&none.follower))) \
   STATUS(ga_follower_start, (P(follower), FINE(&start_opts_), 0.01, P(ga_stepper_state(st)))) \
   STATUS(ga_follower_restart, (P(follower), 0.5, 0.01)) \
-  STATUS(ga_follower_lead, (P(follower), 0.5)) \
+  STATUS(ga_follower_lead, (P(follower), 0.5, 0)) \
   STATUS(ga_follower_pass, (P(follower), 0.5)) \
   STATUS(ga_follower_meet, (P(follower), 0.6, 0)) \
   VALUE(ga_follower_events, (P(follower))) \

@@ -1,0 +1,279 @@
+/* The automatic method: which orders it chooses, that they take no more work than the best one, order 2 for stiff
+ * equations and for equal steps, runs that are saved and followed over changes, failing memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "core/simulate.h"
+#include "core_rig.h"
+
+typedef struct run {
+  rig r;
+  ga_simulator *sim;
+} run;
+
+static void open_run(run *a, const char *name, ga_method method, int order, double tol, double h)
+{
+  a->r = rig_open(name);
+  a->sim = NULL;
+  a->r.opts.method = method, a->r.opts.order = order;
+  rig_build(&a->r);
+  const ex_problem *p = a->r.problem;
+  ga_simulate_opts o = ga_simulate_defaults();
+  o.t_end = p->reference.t;
+  o.rtol = o.rtol_v = o.rtol_x = tol, o.atol = o.atol_v = o.atol_x = 0.01 * tol;
+  o.defect_points = 0;
+  o.fixed_h = h;
+  assert_status(a->r.ctx, ga_simulator_create(a->r.ctx, a->r.st, &o, &a->sim), GA_OK);
+}
+
+static void start_run(run *a)
+{
+  const ex_problem *p = a->r.problem;
+  assert_status(a->r.ctx,
+                ga_simulator_start(a->sim, NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
+                GA_OK);
+}
+
+static void close_run(run *a)
+{
+  ga_simulator_destroy(&a->sim);
+  rig_close(&a->r);
+}
+
+/* Two rigs share the count of memory. */
+static void close_runs(run *a, run *b)
+{
+  run *const both[] = {a, b};
+  for (int i = 0; i < 2; i++) {
+    ga_simulator_destroy(&both[i]->sim);
+    ga_stepper_destroy(&both[i]->r.st);
+    ga_system_destroy(&both[i]->r.sys);
+    ga_context_destroy(&both[i]->r.ctx);
+  }
+}
+
+static double error_of(const run *a)
+{
+  double error = 0.0;
+  for (int i = 0; i < a->r.sys->nq; i++)
+    error = fmax(error, fabs(ga_stepper_state(a->r.st)->q[i] - a->r.problem->reference.q[i]));
+  return error;
+}
+
+static double work_of(const char *name, ga_method method, int order, double tol, double *error)
+{
+  run a;
+  open_run(&a, name, method, order, tol, 0.0);
+  start_run(&a);
+  assert_status(a.r.ctx, ga_simulator_run(a.sim), GA_OK);
+  const double work = ga__sim_work(a.r.st);
+  *error = error_of(&a);
+  close_run(&a);
+  return work;
+}
+
+/* Problems and tolerances that the constants of the choice were not chosen on, but for the first two. */
+static void as_little_work_as_the_best_order(void **state)
+{
+  static const char *const name[] = {"heavy_top",   "andrews",          "slider_crank", "rolling_disk",
+                                     "spring_mass", "slider_crank_hht", "tumbling_top", "mechatronic"};
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+    for (double tol = 1e-3; tol > 1e-10; tol *= 1e-2) {
+      double best = HUGE_VAL, error, of_best = 0.0;
+      for (int order = 4; order <= 10; order += 2) {
+        const double work = work_of(name[i], GA_COLLOCATION, order, tol, &error);
+        if (work < best) best = work, of_best = error;
+      }
+      const double work = work_of(name[i], GA_AUTOMATIC, 0, tol, &error);
+      if (!(work < 1.3 * best))
+        fail_msg("%s at %g: work %g, %g with the best order", name[i], tol, work, best);
+      if (!(error < 10.0 * fmax(of_best, tol)))
+        fail_msg("%s at %g: error %g, %g with the best order", name[i], tol, error, of_best);
+    }
+}
+
+/* Orders that were used, as bits. */
+static unsigned orders_used(run *a, long *changes)
+{
+  unsigned used = 0;
+  int last = 0;
+  *changes = 0;
+  for (ga_status status = GA_OK; status == GA_OK;) {
+    status = ga_simulator_step(a->sim);
+    assert_true(status == GA_OK || ga_simulator_finished(a->sim));
+    const int order = ga_stepper_order(a->r.st);
+    *changes += order != last;
+    last = order;
+    used |= 1u << order;
+  }
+  return used;
+}
+
+static void orders_follow_tolerance_and_stiffness(void **state)
+{
+  static const struct {
+    const char *name;
+    double tol;
+    unsigned used, unused; /* at least one of these orders, and none of those */
+  } of[] = {{"spring_mass", 1e-2, 1u << 4, 1u << 2 | 1u << 10},
+            {"spring_mass", 1e-10, 1u << 10, 1u << 2 | 1u << 4},
+            {"heavy_top", 1e-9, 1u << 10 | 1u << 8, 1u << 2 | 1u << 4},
+            {"stiff_pair_1e9", 1e-5, 1u << 2 | 1u << 5 | 1u << 7, 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+    run a;
+    long changes;
+    open_run(&a, of[i].name, GA_AUTOMATIC, 0, of[i].tol, 0.0);
+    start_run(&a);
+    const unsigned used = orders_used(&a, &changes);
+    if (!(used & of[i].used) || (used & of[i].unused))
+      fail_msg("%s at %g uses orders %#x", of[i].name, of[i].tol, used);
+    close_run(&a);
+  }
+}
+
+/* A stiff system changes to order 2 and back, and its error stays within the tolerance of the motion. */
+static void members_change(void **state)
+{
+  (void)state;
+  run a;
+  long changes;
+  open_run(&a, "stiff_pair_1e6", GA_AUTOMATIC, 0, 1e-6, 0.0);
+  start_run(&a);
+  const unsigned used = orders_used(&a, &changes);
+  assert_true((used & 1u << 2) && (used & ~(1u << 2)));
+  assert_true(changes >= 2);
+  assert_true(error_of(&a) < 1e-3);
+  close_run(&a);
+}
+
+/* With a given order it is that method alone, to the last bit; equal steps are those of order 2. */
+static void given_orders(void **state)
+{
+  static const struct {
+    int order;
+    ga_method method;
+    int theirs;
+  } of[] = {{2, GA_STABILIZED, 0}, {6, GA_COLLOCATION, 6}, {5, GA_COLLOCATION, 5}};
+  (void)state;
+  for (size_t i = 0; i < 2 * sizeof of / sizeof *of; i++) {
+    const size_t k = i / 2;
+    const int equal = i % 2;
+    run a, b;
+    open_run(&a, "slider_crank", GA_AUTOMATIC, equal && k == 0 ? 0 : of[k].order, 1e-5, equal ? 2e-3 : 0.0);
+    open_run(&b, "slider_crank", of[k].method, of[k].theirs, 1e-5, equal ? 2e-3 : 0.0);
+    start_run(&a), start_run(&b);
+    assert_status(a.r.ctx, ga_simulator_run(a.sim), GA_OK);
+    assert_status(b.r.ctx, ga_simulator_run(b.sim), GA_OK);
+    assert_memory_equal(a.r.st->now.q, b.r.st->now.q, sizeof(double) * (size_t)a.r.sys->nq);
+    assert_memory_equal(a.r.st->now.lambda, b.r.st->now.lambda,
+                        sizeof(double) * (size_t)a.r.sys->size[GA_BLOCK_LAMBDA]);
+    assert_int_equal(ga_stepper_order(a.r.st), ga_stepper_order(b.r.st));
+    close_runs(&a, &b);
+  }
+}
+
+/* Saved at many steps, with either member, a run goes on with the same bits. */
+static void resumed(void **state)
+{
+  static const char *const name[] = {"andrews", "stiff_pair_1e6", "mechatronic"};
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+    for (int at = 5; at < 60; at += 9) {
+      run a, b;
+      open_run(&a, name[i], GA_AUTOMATIC, 0, 1e-6, 0.0), open_run(&b, name[i], GA_AUTOMATIC, 0, 1e-6, 0.0);
+      start_run(&a);
+      for (int k = 0; k < at && !ga_simulator_finished(a.sim); k++) ga_simulator_step(a.sim);
+      double *saved = calloc(ga_simulator_saved_size(a.sim), sizeof *saved);
+      assert_status(a.r.ctx, ga_simulator_save(a.sim, saved), GA_OK);
+      assert_status(b.r.ctx, ga_simulator_load(b.sim, saved), GA_OK);
+      free(saved);
+      if (!ga_simulator_finished(a.sim)) {
+        assert_status(a.r.ctx, ga_simulator_run(a.sim), GA_OK);
+        assert_status(b.r.ctx, ga_simulator_run(b.sim), GA_OK);
+      }
+      const size_t bytes = sizeof(double) * (size_t)a.r.sys->nv;
+      assert_true(ga_stepper_state(a.r.st)->t == ga_stepper_state(b.r.st)->t);
+      assert_memory_equal(a.r.st->now.v, b.r.st->now.v, bytes);
+      assert_memory_equal(a.r.st->now.vdot, b.r.st->now.vdot, bytes);
+      assert_memory_equal(a.r.st->now.plan, b.r.st->now.plan, sizeof(double) * GA__N_PLAN);
+      close_runs(&a, &b);
+    }
+}
+
+/* A follower takes the leader's orders; the difference of both is near the error. */
+static void followed(void **state)
+{
+  static const char *const name[] = {"heavy_top", "stiff_pair_1e6", "mechatronic"};
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+    run a, b;
+    ga_follower *f = NULL;
+    ga_follower_opts opts = ga_follower_defaults();
+    open_run(&a, name[i], GA_AUTOMATIC, 0, 1e-5, 0.0), open_run(&b, name[i], GA_AUTOMATIC, 0, 1e-5, 0.0);
+    start_run(&a);
+    opts.leader = &a.sim->opts;
+    assert_status(b.r.ctx, ga_follower_create(b.r.ctx, b.r.st, &opts, &f), GA_OK);
+    assert_status(b.r.ctx, ga_follower_start(f, NULL, ga_simulator_next_step(a.sim), ga_stepper_state(a.r.st)), GA_OK);
+    double apart = 0.0, most = 0.0;
+    while (!ga_simulator_finished(a.sim)) {
+      const long restarts = ga_simulator_stats(a.sim)->restarts;
+      assert_true(ga_simulator_step(a.sim) >= 0);
+      const ga_state *s = ga_stepper_state(a.r.st);
+      const int order = ga_stepper_order(a.r.st);
+      const ga_status status = ga_simulator_stats(a.sim)->restarts != restarts
+                                   ? ga_follower_restart(f, s->t, ga_simulator_next_step(a.sim))
+                                   : ga_follower_lead(f, s->t, order);
+      assert_status(b.r.ctx, status, GA_OK);
+      assert_status(b.r.ctx, ga_follower_reach(f, s->t, NULL), GA_OK);
+      if (ga_simulator_stats(a.sim)->restarts == restarts)
+        assert_int_equal(ga_stepper_order(b.r.st) == 2, order == 2);
+      for (int k = 0; k < a.r.sys->nq; k++) {
+        apart = fmax(apart, fabs(s->q[k] - ga_stepper_state(b.r.st)->q[k]));
+        most = fmax(most, fabs(s->q[k]));
+      }
+    }
+    if (!(apart < 1e-2 * most)) fail_msg("%s: both runs are %g apart", name[i], apart);
+    const double error = error_of(&a), after = error_of(&b);
+    if (!(after < fmax(1.5 * error, 1e-9))) fail_msg("%s: error %g, of halved steps %g", name[i], error, after);
+    ga_follower_destroy(&f);
+    close_runs(&a, &b);
+  }
+}
+
+/* Every allocation fails in turn. */
+static void memory_fails(void **state)
+{
+  (void)state;
+  rig r = rig_open("mechatronic");
+  assert_status(r.ctx, ga_system_create(r.ctx, &r.def, &r.sys), GA_OK);
+  r.opts.method = GA_AUTOMATIC;
+  ga_status status = GA_ERR_MEMORY;
+  int n = 1;
+  for (; status && n < 2000; n++) {
+    rig_memory.fail_at = rig_memory.count + n;
+    status = ga_stepper_create(r.ctx, r.sys, &r.opts, &r.st);
+    assert_true(status == GA_OK || status == GA_ERR_MEMORY);
+  }
+  rig_memory.fail_at = 0;
+  assert_int_equal(status, GA_OK);
+  assert_true(n > 10);
+  rig_close(&r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(as_little_work_as_the_best_order),
+      cmocka_unit_test(orders_follow_tolerance_and_stiffness),
+      cmocka_unit_test(members_change),
+      cmocka_unit_test(given_orders),
+      cmocka_unit_test(resumed),
+      cmocka_unit_test(followed),
+      cmocka_unit_test(memory_fails),
+  };
+  return cmocka_run_group_tests_name("core: automatic method", tests, NULL, NULL);
+}
