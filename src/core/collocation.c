@@ -78,6 +78,9 @@ static ga_status create(ga_stepper *st)
                             {&c->r, GA__NODES * n},
                             {&c->T, (size_t)ga_group_blocks_length(sys->group)},
                             {&c->end_q, nv},
+                            {&c->end_place, nq},
+                            {&c->gap_v, nv},
+                            {&c->gap_x, nx},
                             {&c->omega, nv},
                             {&c->last, n},
                             {&c->inside, GA__NODES * 2 * nv}};

@@ -41,6 +41,8 @@ typedef struct ga__colloc {
   double *q;        /* [nq] */
   double *r;        /* [n] right-hand sides, then increments */
   double *T;        /* packed blocks of one T⁻¹ */
+  double *gap_v, *gap_x; /* [nv], [n_x] from the polynomials' ends of v and x to those of the step, */
+  double *end_place;     /* [nq] and the place of q there */
   double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
   double *omega;         /* [nv] Ω there */
   double *inside;        /* [GA__NODES][2 nv] of dense output */

@@ -19,36 +19,59 @@ static double blend(double s)
   return s * s * (3.0 - 2.0 * s);
 }
 
-/* out[n] = begin + h ∫₀^s, with the end of the step met exactly. */
-static void integral(const ga_stepper *st, double s, const double *begin, const double *end, int block, int n,
+/* Integrals from the beginning of the step to a place within it. */
+typedef struct place {
+  double w[GA__NODES]; /* ∫₀^s ℓ_j */
+  double part;         /* of what the end of the step was moved by */
+} place;
+
+static place place_at(const ga_stepper *st, double s)
+{
+  place p = {.part = blend(s)};
+  ga__colloc_integrals(ga__colloc_of(st)->now, s, p.w);
+  return p;
+}
+
+static double size_of_step(const ga_stepper *st)
+{
+  return st->now.scalar[GA__T] - st->next.scalar[GA__T];
+}
+
+/* out[n] = begin + h ∫₀^s of a block of z, with `gap` to its value at the end. */
+static void integral(const ga_stepper *st, const place *p, const double *begin, const double *gap, int block, int n,
                      double *out)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], part = blend(s);
+  const double h = size_of_step(st);
   const double *z = c->z + st->sys->start[block];
-  double w[GA__NODES];
-  ga__colloc_integrals(c->now, s, w);
-  for (int i = 0; i < n; i++) {
-    double sum = 0.0, all = 0.0;
-    for (int j = c->now->first; j <= c->now->stages; j++) {
-      sum += w[j] * z[j * st->sys->n + i];
-      all += c->now->A[c->now->stages][j] * z[j * st->sys->n + i];
-    }
-    out[i] = begin[i] + h * sum + part * (end[i] - begin[i] - h * all);
+  for (int i = 0; i < n; i++) out[i] = begin[i] + p->part * gap[i];
+  for (int j = c->now->first; j <= c->now->stages; j++) {
+    const double w = h * p->w[j], *rate = z + j * st->sys->n;
+    for (int i = 0; i < n; i++) out[i] += w * rate[i];
   }
 }
 
-static void polynomial(const ga_stepper *st, double s, int block, double *out)
+static void polynomial(const ga_stepper *st, const double *w, int block, double *out)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  double w[GA__NODES];
+  const int n = st->sys->size[block], stride = st->sys->n;
+  const double *z = c->z + st->sys->start[block];
   if (!out) return;
-  ga__colloc_weights(c->now, s, w);
-  for (int i = 0; i < st->sys->size[block]; i++) {
-    double sum = 0.0;
-    for (int j = c->now->first; j <= c->now->stages; j++)
-      sum += w[j] * c->z[j * st->sys->n + st->sys->start[block] + i];
-    out[i] = sum;
+  for (int i = 0; i < n; i++) out[i] = 0.0;
+  for (int j = c->now->first; j <= c->now->stages; j++)
+    for (int i = 0; i < n; i++) out[i] += w[j] * z[j * stride + i];
+}
+
+/* Ω(s) into out[nv] by the polynomial of Ω' through the nodes: of one order less than exponent_at(). */
+static void exponent_by_rates(const ga_stepper *st, const place *p, double *out)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const double h = size_of_step(st);
+  const int nv = st->sys->nv;
+  for (int i = 0; i < nv; i++) out[i] = 0.0;
+  for (int j = c->now->first; j <= c->now->stages; j++) {
+    const double w = h * p->w[j], *rate = c->rate + j * nv;
+    for (int i = 0; i < nv; i++) out[i] += w * rate[i];
   }
 }
 
@@ -59,19 +82,14 @@ static void exponent_at(ga_stepper *st, double s, double *out)
   ga__colloc *c = ga__colloc_of(st);
   const ga__colloc_rule *rule = c->now;
   const int nv = sys->nv, M = rule->stages, passes = ga_group_n_blocks(sys->group) > 0 ? PASSES : 1;
-  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
-  double *v = c->inside, *omega = c->inside + GA__NODES * nv, w[GA__NODES];
+  const double h = size_of_step(st);
+  double *v = c->inside, *omega = c->inside + GA__NODES * nv, *rate = c->r; /* r is free between steps */
   for (int m = rule->first; m <= M; m++) {
-    integral(st, s * rule->c[m], st->next.v, st->now.v, GA_BLOCK_V, nv, v + m * nv);
-    ga__colloc_integrals(rule, s * rule->c[m], w);
-    for (int i = 0; i < nv; i++) {
-      double sum = 0.0;
-      for (int j = rule->first; j <= M; j++) sum += w[j] * c->rate[j * nv + i];
-      omega[m * nv + i] = h * sum;
-    }
+    const place p = place_at(st, s * rule->c[m]);
+    integral(st, &p, st->next.v, c->gap_v, GA_BLOCK_V, nv, v + m * nv);
+    if (passes > 1) exponent_by_rates(st, &p, omega + m * nv);
   }
   for (int pass = 0; pass < passes; pass++) {
-    double *rate = c->r; /* free between steps */
     for (int m = rule->first; m <= M; m++) {
       if (passes > 1) ga_group_tangent_inverse(sys->group, c->T, omega + m * nv);
       if (passes > 1)
@@ -79,25 +97,39 @@ static void exponent_at(ga_stepper *st, double s, double *out)
       else
         ga__copy_numbers(rate + m * nv, v + m * nv, nv);
     }
-    for (int m = 1; m <= M; m++)
-      for (int i = 0; i < nv; i++) {
-        double sum = 0.0;
-        for (int j = rule->first; j <= M; j++) sum += rule->A[m][j] * rate[j * nv + i];
-        omega[m * nv + i] = s * h * sum;
+    for (int m = pass + 1 < passes ? 1 : M; m <= M; m++) { /* at last the end alone */
+      double *to = omega + m * nv;
+      for (int i = 0; i < nv; i++) to[i] = 0.0;
+      for (int j = rule->first; j <= M; j++) {
+        const double w = s * h * rule->A[m][j], *from = rate + j * nv;
+        for (int i = 0; i < nv; i++) to[i] += w * from[i];
       }
+    }
   }
   ga__copy_numbers(out, omega + M * nv, nv);
 }
 
-/* c->end_q := the move from Ω(1) to the end of the step, once a step. */
+/* gap[n] := end − begin − h ∫₀¹ */
+static void find_gap(const ga_stepper *st, const double *begin, const double *end, int block, int n, double *gap)
+{
+  place p = {.part = 0.0};
+  memcpy(p.w, ga__colloc_of(st)->now->A[ga__colloc_of(st)->now->stages], sizeof p.w);
+  for (int i = 0; i < n; i++) gap[i] = 0.0;
+  integral(st, &p, begin, gap, block, n, gap);
+  for (int i = 0; i < n; i++) gap[i] = end[i] - gap[i];
+}
+
+/* c->gap_v, gap_x, and end_q := the move from Ω(1) to the end of the step; once a step. */
 static void find_end(ga_stepper *st, double *omega, double *q)
 {
+  const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
-  const ga_group *g = st->sys->group;
   if (c->end_number == st->state_number) return;
+  find_gap(st, st->next.v, st->now.v, GA_BLOCK_V, sys->nv, c->gap_v);
+  find_gap(st, st->next.x, st->now.x, GA_BLOCK_X, sys->size[GA_BLOCK_X], c->gap_x);
   exponent_at(st, 1.0, omega);
-  ga_group_move(g, q, st->next.q, omega);
-  ga_group_difference(g, c->end_q, q, st->now.q);
+  ga_group_move(sys->group, q, st->next.q, omega);
+  ga_group_difference(sys->group, c->end_q, q, st->now.q);
   c->end_number = st->state_number;
 }
 
@@ -128,21 +160,27 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
     copy_state(sys, s > 0.0 ? &st->now : &st->next, out);
     return;
   }
+  double *omega = c->omega;
+  const place p = place_at(st, s);
+  find_end(st, omega, c->end_place);
   if (out->q) {
-    double *omega = c->omega;
-    find_end(st, omega, out->q);
-    exponent_at(st, s, omega);
+    if (out->coarse)
+      exponent_by_rates(st, &p, omega);
+    else
+      exponent_at(st, s, omega);
     ga_group_move(sys->group, out->q, st->next.q, omega);
-    for (int i = 0; i < sys->nv; i++) omega[i] = blend(s) * c->end_q[i];
+    for (int i = 0; i < sys->nv; i++) omega[i] = p.part * c->end_q[i];
     ga_group_move(sys->group, out->q, out->q, omega);
   }
-  if (out->v) integral(st, s, st->next.v, st->now.v, GA_BLOCK_V, sys->nv, out->v);
-  if (out->x) integral(st, s, st->next.x, st->now.x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
-  polynomial(st, s, GA_BLOCK_V, out->vdot);
-  polynomial(st, s, GA_BLOCK_LAMBDA, out->lambda);
-  polynomial(st, s, GA_BLOCK_PSI, out->psi);
-  polynomial(st, s, GA_BLOCK_X, out->xdot);
-  polynomial(st, s, GA_BLOCK_Y, out->y);
+  if (out->v) integral(st, &p, st->next.v, c->gap_v, GA_BLOCK_V, sys->nv, out->v);
+  if (out->x) integral(st, &p, st->next.x, c->gap_x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
+  double w[GA__NODES];
+  ga__colloc_weights(c->now, s, w);
+  polynomial(st, w, GA_BLOCK_V, out->vdot);
+  polynomial(st, w, GA_BLOCK_LAMBDA, out->lambda);
+  polynomial(st, w, GA_BLOCK_PSI, out->psi);
+  polynomial(st, w, GA_BLOCK_X, out->xdot);
+  polynomial(st, w, GA_BLOCK_Y, out->y);
 }
 
 int ga__colloc_nodes(const ga_stepper *st, double *at)

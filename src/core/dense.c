@@ -199,6 +199,19 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   return GA_OK;
 }
 
+ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out)
+{
+  const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T];
+  if (st->family->interpolate && st->can_undo && t >= begin && t <= end) {
+    st->family->interpolate(st, (t - begin) / (end - begin), out);
+    return GA_OK;
+  }
+  const ga_status status =
+      ga_stepper_interpolate(st, t, out->q, out->v, out->vdot, out->lambda, out->psi, out->x, out->y);
+  if (!status && out->xdot) ga__interpolate_xdot(st, t, out->xdot);
+  return status;
+}
+
 int ga_stepper_nodes(const ga_stepper *st, double *begin, double at[GA_MOST_NODES])
 {
   if (!st || !begin || !at || !st->can_undo || !st->family->nodes) return 0;

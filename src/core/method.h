@@ -14,6 +14,7 @@ typedef struct ga__measure {
 /* Where a state within a step is written to; NULL: not wanted. */
 typedef struct ga__inside {
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
+  int coarse; /* 1: q may be of one order less, for checks */
 } ga__inside;
 
 /* Functions of a family of methods for the step, Newton's iteration and the error estimate. Unknowns,

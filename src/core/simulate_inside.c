@@ -48,14 +48,27 @@ void ga__sim_reset_questions(ga_simulator *sim)
   sim->hidden_counted = (double)sim->st->stats.residuals;
 }
 
-ga_status ga__sim_interpolate(ga_simulator *sim, double t)
+/* coarse 1: as accurate as checks of the equations need it. */
+static ga_status interpolate(ga_simulator *sim, double t, int coarse)
 {
-  ga_status status =
-      ga_stepper_interpolate(sim->st, t, sim->q, sim->v, sim->vdot, sim->lambda, sim->psi, sim->x, sim->y);
-  if (!status) ga__interpolate_xdot(sim->st, t, sim->xdot);
+  const ga__inside at = {.q = sim->q,
+                         .v = sim->v,
+                         .vdot = sim->vdot,
+                         .lambda = sim->lambda,
+                         .psi = sim->psi,
+                         .x = sim->x,
+                         .xdot = sim->xdot,
+                         .y = sim->y,
+                         .coarse = coarse};
+  const ga_status status = ga__interpolate(sim->st, t, &at);
   sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, NULL, sim->lambda, /* a, η, w: of steps only */
                          sim->psi, NULL,   sim->x, sim->xdot, NULL, sim->y};
   return status;
+}
+
+ga_status ga__sim_interpolate(ga_simulator *sim, double t)
+{
+  return interpolate(sim, t, 0);
 }
 
 /* ---- Defects of the equations ---- */
@@ -84,7 +97,7 @@ static double weigh_defect(const void *user, const double *e)
 static ga_status defect_at(ga_simulator *sim, double t, int *off)
 {
   *off = 0;
-  ga_status status = ga__sim_interpolate(sim, t);
+  ga_status status = interpolate(sim, t, 1);
   if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
   if (!status && weigh_defect(sim, sim->off) > OFF_MOST) {
     const ga__defect_weight weight = {weigh_defect, sim, OFF_MOST};

@@ -156,6 +156,8 @@ void ga__failure_keep(ga_stepper *st,
                       ga_status status); /* records the failure of the current step (failure.c) */
 
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
+/* All of a state within the last step. */
+ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out);
 /* xdot within the last step, as ga_stepper_interpolate() for the others. */
 void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
