@@ -13,10 +13,11 @@
 static const double targets[] = {1e-3, 1e-4, 1e-5,
                                  1e-6, 1e-7, 1e-8}; /* the errors at which times are compared */
 enum { N_TARGETS = sizeof targets / sizeof *targets };
-static const double least = 0.3; /* [s] of CPU for the repetitions of a point, about, and at most MOST_RUNS */
-static const double once = 1.5;  /* [s] runs that take longer are made once */
+static const double least = 0.03; /* [s] of CPU for the repetitions of a point, about */
+static const double near = 1.5;   /* points of peers this far from their front are not run again */
+static const double once = 1.5;   /* [s] runs that take longer are made once */
 static const double coarse = 0.7; /* [s] behind runs that take longer every other setting is left out */
-enum { MOST_RUNS = 15 };
+enum { MOST_RUNS = 9 };
 static const char folder[] = "build/bench";
 
 /* ---- Curves -------------------------------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ static void entries_make(table *t)
     for (int o = 0; code->options[o] && t->n < MOST_ENTRIES; o++) {
       entry *e = &t->at[t->n++];
       *e = (entry){.code = code, .option = o, .next = code->first};
-      snprintf(e->curve.name, sizeof e->curve.name, "%.20s%s%.17s", code->title,
+      snprintf(e->curve.name, sizeof e->curve.name, "%.30s%s%.30s", code->title,
                *code->options[o] ? ", " : "", code->options[o]);
     }
   }
@@ -78,7 +79,7 @@ static int is_far_behind(const table *t, const entry *e)
 
 static void entry_extend(table *t, entry *e)
 {
-  const curve_plan plan = {.fine = e->code->fine, .enough = e->code->enough};
+  const curve_plan plan = {.fine = e->code->fine, .enough = e->code->enough, .begun = targets[0]};
   trial run = {&t->c, e};
   const int rc = curve_extend(&e->curve, e->next, trial_run, &run);
   if (rc == SPATIAL_SKIPPED) {
@@ -103,21 +104,6 @@ static void curves_walk(table *t)
   }
 }
 
-/* Runs all points again, in rounds, so that all curves share whatever else the machine is doing. */
-static void curves_repeat(table *t)
-{
-  for (int round = 1; round < MOST_RUNS; round++)
-    for (int k = 0; k < t->n; k++) {
-      trial run = {&t->c, &t->at[k]};
-      curve *c = &t->at[k].curve;
-      for (int i = 0; i < c->n; i++) {
-        const double cpu = c->at[i].cpu;
-        if (isfinite(c->at[i].error) && cpu < once && (round < 2 || cpu * round < least))
-          curve_repeat(c, i, trial_run, &run);
-      }
-    }
-}
-
 static void fronts_make(table *t)
 {
   for (int k = 0; k < t->c.n_codes; k++) {
@@ -130,12 +116,32 @@ static void fronts_make(table *t)
   }
 }
 
-/* ---- Figures ------------------------------------------------------------------------------------------- */
-
 static int is_peer(const contest_code *code)
 {
   return code->mode == CONTEST_IDA || code->mode == CONTEST_SPATIAL_PEER;
 }
+
+/* Whether a point is run again in this round: not if it is far from its peer's front, or long enough. */
+static int is_repeated(const table *t, const entry *e, const point *p, int round)
+{
+  const long k = e->code - t->c.codes;
+  if (!isfinite(p->error) || p->cpu > once || (round > 1 && p->cpu * round > least)) return 0;
+  return !is_peer(e->code) || p->cpu < near * front_time_at(t->front[k], t->n_front[k], p->error);
+}
+
+/* In rounds over all curves, so that they share whatever else the machine is doing. */
+static void curves_repeat(table *t)
+{
+  for (int round = 1; round < MOST_RUNS; round++)
+    for (int k = 0; k < t->n; k++) {
+      trial run = {&t->c, &t->at[k]};
+      curve *c = &t->at[k].curve;
+      for (int i = 0; i < c->n; i++)
+        if (is_repeated(t, &t->at[k], &c->at[i], round)) curve_repeat(c, i, trial_run, &run);
+    }
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------------- */
 
 /* Orders 4 to 10, one by one. */
 static int is_order(const contest_code *code)
@@ -286,6 +292,7 @@ static int problem_run(report *out, const contest_problem *p, int full)
     bad = !(off < 1e-10);
     entries_make(&t);
     curves_walk(&t);
+    fronts_make(&t);
     curves_repeat(&t);
     fronts_make(&t);
     curves_print(&t);

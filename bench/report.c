@@ -71,10 +71,10 @@ static int point_run(point *p, double setting, curve_run_fn run, void *user)
 
 int curve_goes_on(const curve *c, const curve_plan *plan)
 {
-  int good = 0, below = 0, failures = 0; /* failures: after a success, one after the other */
+  int good = 0, below = 0, failures = 0; /* failures: one after the other, since `good` */
   for (int i = 0; i < c->n; i++) {
     const int failed = isnan(c->at[i].error);
-    good |= !failed;
+    good |= !failed && !(plan->begun > 0.0 && c->at[i].error > plan->begun);
     below += c->at[i].error < plan->fine;
     failures = failed && good ? failures + 1 : 0;
   }

@@ -37,7 +37,7 @@ typedef struct point { /* one run; error NaN if it failed */
 } point;
 
 typedef struct curve {
-  char name[40];
+  char name[64];
   int n;
   point at[CURVE_MAX];
 } curve;
@@ -51,9 +51,9 @@ typedef struct curve_plan {
   double first, factor; /* the first setting, and from one to the next */
   double fine;          /* ends when `enough` points have an error below this */
   int enough;           /* 1; more where one may be luck */
+  double begun; /* two failures in a row end it once an error was below this; 0: once a run succeeded */
 } curve_plan;
-/* Adds points as planned, up to CURVE_MAX, and runs each of them once; ends also when two fail in a row after
- * others succeeded. */
+/* Adds points as planned, up to CURVE_MAX, and runs each of them once. */
 void curve_walk(curve *c, const curve_plan *plan, curve_run_fn run, void *user);
 /* Whether curve_walk() goes on behind the points that the curve has. */
 int curve_goes_on(const curve *c, const curve_plan *plan);

@@ -38,8 +38,10 @@ const spatial_peer *const *spatial_peers(void);
 const char *const *spatial_peers_missing(void);
 
 extern const spatial_peer spatial_ida_ggl, spatial_ida_index1; /* with HAVE_SUNDIALS */
-extern const spatial_peer spatial_simbody;                     /* with HAVE_SIMBODY */
 extern const spatial_peer spatial_mujoco;                      /* with HAVE_MUJOCO */
+
+/* Of the module that HAVE_SIMBODY names: its only symbol, `spatial_simbody`. */
+extern const spatial_peer spatial_simbody;
 
 #ifdef __cplusplus
 }

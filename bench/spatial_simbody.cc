@@ -86,6 +86,7 @@ int simbody_run(void *model, int option, double accuracy, spatial_outcome *out)
     std::unique_ptr<SimTK::Integrator> made(integrator_create(m.system, option));
     SimTK::Integrator &integrator = *made;
     integrator.setAccuracy(accuracy);
+    integrator.setInternalStepLimit(10000000);
     SimTK::TimeStepper stepper(m.system, integrator);
     stepper.initialize(m.start);
     stepper.stepTo(m.c.t_end);
