@@ -66,15 +66,27 @@ static void entries_make(table *t)
   }
 }
 
-/* Whether another curve of the same code has a point as good in less than half of the time. */
+/* Whether another curve of the same code has a point as good in far less time; less is enough where runs are
+ * long. */
 static int is_far_behind(const table *t, const entry *e)
 {
   const point *p = &e->curve.at[e->curve.n - 1];
+  const double part = p->cpu > 0.3 ? 0.85 : 0.5;
   if (!(p->cpu > 0.02)) return 0; /* not worth the trouble */
   for (int k = 0; k < t->n; k++)
     for (int i = 0; t->at[k].code == e->code && &t->at[k] != e && i < t->at[k].curve.n; i++)
-      if (t->at[k].curve.at[i].error <= p->error && t->at[k].curve.at[i].cpu < 0.5 * p->cpu) return 1;
+      if (t->at[k].curve.at[i].error <= p->error && t->at[k].curve.at[i].cpu < part * p->cpu) return 1;
   return 0;
+}
+
+/* [s] of CPU that the curves of a code took so far; runs that fail say nothing about tighter ones. */
+static double time_of(const table *t, const contest_code *code)
+{
+  double sum = 0.0;
+  for (int k = 0; k < t->n; k++)
+    for (int i = 0; t->at[k].code == code && i < t->at[k].curve.n; i++)
+      if (isfinite(t->at[k].curve.at[i].error)) sum += t->at[k].curve.at[i].cpu;
+  return sum;
 }
 
 static void entry_extend(table *t, entry *e)
@@ -91,7 +103,8 @@ static void entry_extend(table *t, entry *e)
   const int by_decades = p->cpu > coarse && strcmp(e->code->setting, "tolerance") == 0;
   e->next *= by_decades ? e->code->factor * e->code->factor : e->code->factor;
   e->lost = is_far_behind(t, e) ? e->lost + 1 : 0;
-  e->ended = !curve_goes_on(&e->curve, &plan) || p->cpu > t->c.limit || e->lost > 1;
+  e->ended = !curve_goes_on(&e->curve, &plan) || (isfinite(p->error) && p->cpu > t->c.limit) || e->lost > 1 ||
+             time_of(t, e->code) > 4.0 * t->c.limit;
 }
 
 /* All curves from loose to tight, in rounds, so that options that are slow are given up early. */
@@ -170,7 +183,7 @@ static void why_not(const table *t, int k, char *why, size_t size)
     }
   }
   const double best = t->n_front[k] > 0 ? t->front[k][t->n_front[k] - 1]->error : NAN;
-  if (slowest > t->c.limit)
+  if (slowest > t->c.limit || time_of(t, &t->c.codes[k]) > 4.0 * t->c.limit)
     snprintf(why, size, "least error %.2g in runs of up to %.3g s of CPU", best, slowest);
   else
     snprintf(why, size, "least error %.2g%s%.50s", best, *last ? "; " : "", last);

@@ -111,6 +111,7 @@ static void add_peers(contest *c, int full)
       contest_code *code = code_add(c, ida_key[form], ida_title[form], CONTEST_IDA);
       code->form = (ida_form)form;
       code->options = ida_peer_options;
+      code->first = 1e-2; /* of looser ones some get stuck, and none has a useful error */
     }
     return;
   }
@@ -135,16 +136,17 @@ static void add_peers(contest *c, int full)
 int contest_open(contest *c, const contest_problem *what, int full)
 {
   int rc;
-  *c = (contest){.what = what, .limit = full ? 600.0 : 12.0};
+  *c = (contest){.what = what, .limit = full ? 600.0 : 10.0};
   if (what->rods > 0) {
     c->chain = spatial_chain_make(what->kind, what->rods);
-    c->title = what->kind == SPATIAL_SPHERICAL ? "spatial chain, spherical joints"
-                                               : "spatial chain, revolute joints";
+    snprintf(c->title, sizeof c->title, "spatial chain of %d rods, %s joints", what->rods,
+             spatial_kind_name(what->kind));
     c->error = "position of the tip [m]";
     rc = spatial_machine_open(&c->machine, what->kind, what->rods);
   } else {
     const bench_case *found = bench_case_find(what->name);
-    c->title = found->title, c->error = found->error;
+    snprintf(c->title, sizeof c->title, "%s", found->title);
+    c->error = found->error;
     rc = bench_open(&c->task, found);
   }
   if (rc != 0) return rc;

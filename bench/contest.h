@@ -41,7 +41,8 @@ enum { CONTEST_CODES = 32 };
 
 typedef struct contest { /* a problem ready to run */
   const contest_problem *what;
-  const char *title, *error; /* of the problem; what is compared at the end, by its largest component */
+  char title[64];
+  const char *error; /* what is compared at the end, by its largest component */
   spatial_chain chain;
   bench_task task;
   spatial_machine machine;

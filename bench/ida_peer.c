@@ -147,6 +147,8 @@ ida_opts ida_peer_defaults(ida_form form)
 
 /* Dense factors of more unknowns than these are slower than sparse ones on all problems of the bench. */
 enum { MOST_DENSE = 150 };
+/* Runs that end take some ten thousand steps at the most; others are stuck. */
+#define MOST_STEPS 300000L
 
 int ida_peer_set(const ida_peer *s, int i, ida_opts *opts)
 {
@@ -666,7 +668,7 @@ static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t
   if (rc == 0) rc = IDASetId(w->ida, w->id);
   if (rc == 0) rc = IDASetSuppressAlg(w->ida, o->suppress);
   if (rc == 0) rc = IDASetMaxOrd(w->ida, o->max_order);
-  if (rc == 0) rc = IDASetMaxNumSteps(w->ida, 10000000L);
+  if (rc == 0) rc = IDASetMaxNumSteps(w->ida, MOST_STEPS);
   if (rc == 0) rc = IDASetStopTime(w->ida, t_end);
   if (rc == 0) rc = IDASetLinearSolver(w->ida, w->ls, w->A);
   if (rc == 0) rc = IDASetJacFn(w->ida, ida_jacobian);

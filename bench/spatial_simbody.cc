@@ -3,6 +3,9 @@
 
 #include <SimTKsimbody.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -79,9 +82,25 @@ SimTK::Integrator *integrator_create(const SimTK::System &system, int option)
   }
 }
 
+// CPodes writes its warnings to stderr; while this lives they go nowhere.
+struct silence {
+  int kept = dup(2), nowhere = open("/dev/null", O_WRONLY);
+  silence()
+  {
+    if (kept >= 0 && nowhere >= 0) dup2(nowhere, 2);
+  }
+  ~silence()
+  {
+    if (kept >= 0 && nowhere >= 0) dup2(kept, 2);
+    if (kept >= 0) close(kept);
+    if (nowhere >= 0) close(nowhere);
+  }
+};
+
 int simbody_run(void *model, int option, double accuracy, spatial_outcome *out)
 {
   simbody_chain &m = *static_cast<simbody_chain *>(model);
+  const silence quiet;
   try {
     std::unique_ptr<SimTK::Integrator> made(integrator_create(m.system, option));
     SimTK::Integrator &integrator = *made;
