@@ -436,10 +436,10 @@ static void measure_spaghetti(report *out)
     const char *name, *setting;
     curve_run_fn run;
     curve_plan plan;
-  } row[] = {{"ours_fixed", "steps", by_steps, {250, 2, 1e-6, 1}},
-             {"ours", "tolerance", by_tolerance, {1e-3, 0.2, 1e-6, 1}},
-             {"ida", "tolerance", by_ida, {1e-2, 0.2, 1e-6, 1}},
-             {"ida_order2", "tolerance", by_ida_of_order_2, {1e-2, 0.2, 1e-6, 1}}};
+  } row[] = {{"ours_fixed", "steps", by_steps, {250, 2, 1e-6, 1, 0}},
+             {"ours", "tolerance", by_tolerance, {1e-3, 0.2, 1e-6, 1, 0}},
+             {"ida", "tolerance", by_ida, {1e-2, 0.2, 1e-6, 1, 0}},
+             {"ida_order2", "tolerance", by_ida_of_order_2, {1e-2, 0.2, 1e-6, 1, 0}}};
   if (spaghetti_open(&s) || find_truth(&s)) {
     fprintf(stderr, "flying spaghetti: %s\n", ga_context_error(s.ctx)->text);
     spaghetti_close(&s);

@@ -1,19 +1,15 @@
 /* Machines from parts, measured on the spatial chain: where the time of a step goes, whether every step
- * converges, and the CPU time to a given error of the tip beside that of other codes. bench/README.md
- * explains the figures. */
+ * converges. bench/README.md explains the figures. */
 #define _GNU_SOURCE /* clock_gettime */
 #include "report.h"
 #include "spatial_machine.h"
-#include "spatial_sweep.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static const char *const NAMES = "split, converge, converge.spherical100 (400, 1000; revolute...), "
-                                 "spherical10, spherical20, spherical95, spherical100, "
-                                 "spherical400, revolute10, revolute20, revolute95, revolute100";
+static const char *const NAMES = "split, converge, converge.spherical100 (400, 1000; revolute...)";
 
 static void name_of(char *text, size_t size, spatial_kind kind, int n)
 {
@@ -252,139 +248,6 @@ static void measure_convergence(report *r, const bench_options *o)
     }
 }
 
-/* ---- CPU time to an error of the tip ---- */
-
-static const double target = 1e-5; /* [m] */
-
-typedef struct mode { /* a way of running galpha */
-  const char *name, *title;
-  ga_method method;
-  int controlled;    /* the setting is a tolerance; else a number of steps */
-  double newton_tol; /* loose: what it adds to the error is in the error measured */
-} mode;
-
-static const mode modes[] = {
-    {"stabilized", "stabilized, equal steps", GA_STABILIZED, 0, 1e-3},
-    {"index3", "index 3, equal steps", GA_INDEX3, 0, 1e-4},
-    {"stabilized_per_step", "stabilized, error control", GA_STABILIZED, 1, 1e-3},
-};
-enum { N_MODES = sizeof modes / sizeof *modes };
-
-typedef struct problem {
-  spatial_kind kind;
-  int n;
-  int full;              /* 1: only with --full; 2: the peers but Simbody only then */
-  double first[N_MODES]; /* the first setting of each mode, somewhat above an error of 1e-5; 0: left out */
-} problem;
-
-static const problem problems[] = {
-    {SPATIAL_SPHERICAL, 10, 0, {3600, 3600, 1.5e-7}}, {SPATIAL_SPHERICAL, 20, 0, {5000, 3000, 1.5e-7}},
-    {SPATIAL_SPHERICAL, 95, 1, {11000, 12000, 2e-6}}, {SPATIAL_SPHERICAL, 100, 2, {11000, 12000, 2e-6}},
-    {SPATIAL_SPHERICAL, 400, 1, {0, 0, 3e-6}},        {SPATIAL_REVOLUTE, 10, 1, {3200, 3200, 2.5e-7}},
-    {SPATIAL_REVOLUTE, 20, 0, {4400, 3000, 4e-7}},    {SPATIAL_REVOLUTE, 95, 1, {2800, 3600, 5e-6}},
-    {SPATIAL_REVOLUTE, 100, 1, {2800, 3600, 5e-6}},
-};
-
-typedef struct task {
-  const spatial_machine *m;
-  const mode *how;
-} task;
-
-/* From the creation of the stepper to the end time. */
-static int task_run(void *user, point *out)
-{
-  const task *t = user;
-  const spatial_machine *m = t->m;
-  ga_stepper *st = NULL;
-  ga_simulator *sim = NULL;
-  ga_stepper_opts opts = ga_stepper_defaults();
-  ga_simulate_opts run = ga_simulate_defaults();
-  opts.method = t->how->method;
-  opts.newton.tol = t->how->newton_tol;
-  run.t_end = m->chain.t_end;
-  if (t->how->controlled)
-    run.rtol = run.atol = out->setting;
-  else
-    run.fixed_h = run.t_end / out->setting;
-  ga_status status = ga_stepper_create(m->ctx, m->sys, &opts, &st);
-  if (!status) status = ga_simulator_create(m->ctx, st, &run, &sim);
-  if (!status) status = ga_simulator_start(sim, NULL, 0.0, m->q0, m->v0, NULL, NULL, NULL, NULL);
-  if (!status) status = ga_simulator_run(sim);
-  if (status) {
-    snprintf(out->why, sizeof out->why, "%.150s", ga_context_error(m->ctx)->text);
-  } else {
-    const ga_stats *s = ga_stepper_stats(st);
-    out->error = spatial_machine_error(m, ga_stepper_state(st));
-    out->steps = (double)s->steps;
-    out->iterations = (double)s->iterations;
-    out->factorisations = (double)s->factorisations;
-  }
-  ga_simulator_destroy(&sim);
-  ga_stepper_destroy(&st);
-  return status;
-}
-
-static void print_time(double time)
-{
-  if (isfinite(time))
-    printf("    %.5f s of CPU per simulated second at a tip error of at most %g\n", time, target);
-  else
-    printf("    a tip error of %g is not reached\n", target);
-}
-
-/* [s] CPU time of the fastest mode. */
-static double measure_ours(report *r, const problem *p)
-{
-  char name[40];
-  spatial_machine m;
-  double best = NAN;
-  name_of(name, sizeof name, p->kind, p->n);
-  const int bad = spatial_machine_open(&m, p->kind, p->n);
-  for (int i = 0; i < N_MODES && !bad; i++) {
-    if (p->first[i] == 0.0) continue;
-    const int controlled = modes[i].controlled;
-    const curve_plan plan = {
-        .first = p->first[i], .factor = controlled ? 0.7 : 1.1, .fine = target, .enough = controlled ? 2 : 1};
-    task t = {&m, &modes[i]};
-    curve c = {.n = 0};
-    snprintf(c.name, sizeof c.name, "galpha, %.30s", modes[i].title);
-    const double begin = cpu_now();
-    curve_walk(&c, &plan, task_run, &t);
-    if (cpu_now() - begin < 10.0) curve_measure(&c, 0.5, task_run, &t);
-    curve_print(&c, controlled ? "tolerance" : "steps");
-    const double time = spatial_least_time(&c, &m.chain, target);
-    print_time(time);
-    report_add(r, time, "mbs.%s.%s_s", name, modes[i].name);
-    best = fmin(best, time);
-  }
-  spatial_machine_close(&m);
-  return best;
-}
-
-static void measure_problem(report *r, const problem *p, int full)
-{
-  char name[40];
-  const spatial_chain chain = spatial_chain_make(p->kind, p->n);
-  name_of(name, sizeof name, p->kind, p->n);
-  printf("\n%s: chain of %d rods, %g s; error: position of the tip [m] at the end\n", name, p->n,
-         chain.t_end);
-  const double ours = measure_ours(r, p);
-  report_add(r, ours, "mbs.%s.best_s", name);
-  for (const spatial_peer *const *peer = spatial_peers(); *peer; peer++) {
-    curve c;
-    if (p->full == 2 && !full && strcmp((*peer)->name, "simbody") != 0) continue;
-    spatial_sweep(&c, *peer, &chain, target);
-    if (c.n == 0) continue;
-    const double time = spatial_least_time(&c, &chain, target);
-    print_time(time);
-    if (isfinite(time / ours)) printf("    %.2f times ours\n", time / ours);
-    report_add(r, time, "spatial.%s.%s_s", name, (*peer)->name);
-    report_add(r, time / ours, "mbs.%s.%s_over_ours", name, (*peer)->name);
-  }
-  for (const char *const *missing = spatial_peers_missing(); *missing; missing++)
-    printf("  %s: not installed\n", *missing);
-}
-
 int main(int argc, char **argv)
 {
   static report r;
@@ -393,11 +256,5 @@ int main(int argc, char **argv)
   if (code >= 0) return code;
   if (bench_wanted(&o, "split")) measure_splits(&r);
   if (!o.only || strncmp(o.only, "converge", 8) == 0) measure_convergence(&r, &o);
-  for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-    char name[40];
-    name_of(name, sizeof name, problems[i].kind, problems[i].n);
-    if (bench_wanted(&o, name) && (o.full || o.only || problems[i].full != 1))
-      measure_problem(&r, &problems[i], o.full);
-  }
   return bench_finish(&r, &o);
 }

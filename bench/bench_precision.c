@@ -1,285 +1,338 @@
-/* Error against CPU time: every method of galpha, with equal steps and with error control, beside SUNDIALS
- * IDA. bench/README.md explains every figure. */
+/* Error against CPU time: galpha with its automatic order, each order, and every method of order 2, beside
+ * SUNDIALS IDA, Simbody and MuJoCo with the best of their options. bench/README.md explains every figure. */
 #define _GNU_SOURCE /* mkdir */
-#include "cases.h"
-#include "plot.h"
+#include "contest.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const double targets[] = {1e-3, 1e-5}; /* the errors at which times are compared */
+static const double targets[] = {1e-3, 1e-4, 1e-5,
+                                 1e-6, 1e-7, 1e-8}; /* the errors at which times are compared */
 enum { N_TARGETS = sizeof targets / sizeof *targets };
-static const double fine = 9e-6;    /* curves end below this error */
-static const double seconds = 15.0; /* of CPU time for a problem, about, unless its curves take longer */
+static const double least = 0.03; /* [s] of CPU for the repetitions of a point, about */
+static const double near = 1.5;   /* points of peers this far from their front are not run again */
+static const double once = 1.5;   /* [s] runs that take longer are made once */
+static const double coarse = 0.7; /* [s] behind runs that take longer every other setting is left out */
+enum { MOST_RUNS = 9 };
 static const char folder[] = "build/bench";
 
-/* ---- Methods ------------------------------------------------------------------------------------------- */
+/* ---- Curves -------------------------------------------------------------------------------------------- */
 
-typedef enum mode { EQUAL, PER_STEP, PER_UNIT_STEP, PEER, N_MODES } mode;
-
-typedef struct method {
-  const char *key, *label; /* in the figures; in tables and pictures */
-  mode mode;
-  ga_method ours;
-  ida_form theirs;
-  enum { ALWAYS, CONSTRAINED, FREE } when; /* without constraints some are the same as others */
-} method;
-
-static const method methods[] = {
-#define EQUAL_STEPS(id, name, title, about) {.key = #name, .label = title, .ours = id},
-    GA_METHOD_LIST(EQUAL_STEPS)
-#undef EQUAL_STEPS
-        {.key = "stabilized_per_step",
-         .label = "stabilized, per step",
-         .ours = GA_STABILIZED,
-         .mode = PER_STEP},
-    {.key = "stabilized_per_unit_step",
-     .label = "stabilized, per unit step",
-     .ours = GA_STABILIZED,
-     .mode = PER_UNIT_STEP},
-    {.key = "soi2_per_step", .label = "SOI2, per step", .ours = GA_SOI2, .mode = PER_STEP},
-    {.key = "soi2_per_unit_step", .label = "SOI2, per unit step", .ours = GA_SOI2, .mode = PER_UNIT_STEP},
-    {.key = "ida_ggl", .label = "IDA, GGL", .theirs = IDA_GGL, .mode = PEER, .when = CONSTRAINED},
-    {.key = "ida_index1", .label = "IDA, index 1", .theirs = IDA_INDEX1, .mode = PEER, .when = CONSTRAINED},
-    {.key = "ida", .label = "IDA", .theirs = IDA_GGL, .mode = PEER, .when = FREE},
-};
-enum { N_METHODS = sizeof methods / sizeof *methods };
-
-static ga_method_info info_of(const method *m)
-{
-  ga_method_info info = {0};
-  ga_method_at((int)m->ours, &info);
-  return info;
-}
-
-/* Methods that keep positions alone are, without constraints, those that keep rates too; but HHT is not. */
-static int applies(const method *m, const bench_task *t)
-{
-  const ga_method_info info = info_of(m);
-  if (m->mode == EQUAL && !info.keeps_rates && !info.hht && t->def.n_lambda == 0) return 0;
-  return m->when == ALWAYS || (m->when == FREE) == (t->def.n_lambda == 0);
-}
-
-/* ---- Problems ------------------------------------------------------------------------------------------ */
-
-typedef struct problem {
-  const char *name;      /* of the case */
-  double first[N_MODES]; /* the coarsest number of steps, and the loosest tolerances */
-} problem;
-
-static const problem problems[] = {
-    {"andrews", {100, 1e-3, 1e-1, 1e-4}},         {"heavy_top", {60, 1e-3, 1e-1, 1e-3}},
-    {"heavy_top_papers", {60, 1e-2, 1e-1, 1e-3}}, {"spring_mass", {12, 1e-2, 1e-1, 1e-2}},
-    {"chain10", {125, 1e-2, 1e1, 1e-2}},          {"chain100", {1000, 1e-2, 160, 2.5e-2}},
-};
-enum { N_PROBLEMS = sizeof problems / sizeof *problems };
-
-/* From one point of a curve to the next, and how many must be fine enough: some errors scatter. */
-static const double factors[N_MODES] = {
-    [EQUAL] = 2.0, [PER_STEP] = 0.2, [PER_UNIT_STEP] = 0.25, [PEER] = 0.25};
-static const int enough[N_MODES] = {[EQUAL] = 1, [PER_STEP] = 2, [PER_UNIT_STEP] = 1, [PEER] = 2};
-
-typedef struct result { /* of one method */
+typedef struct entry { /* a code with one of its options */
+  const contest_code *code;
+  int option;
   curve curve;
-  double time[N_TARGETS]; /* [s] NaN: not reached */
-} result;
+  double next;     /* setting */
+  int ended, lost; /* lost: points in a row that others have beaten by far */
+} entry;
 
-/* ---- One curve ----------------------------------------------------------------------------------------- */
+enum { MOST_ENTRIES = 128, MOST_FRONT = 256 };
 
-static void settings_set(bench_task *t, const method *m)
+typedef struct table { /* a problem's curves, and what they say */
+  contest c;
+  int n;
+  entry at[MOST_ENTRIES];
+  int n_front[CONTEST_CODES]; /* by code */
+  const point *front[CONTEST_CODES][MOST_FRONT];
+  double time[CONTEST_CODES][N_TARGETS]; /* [s] NaN: not reached */
+} table;
+
+typedef struct trial { /* what a run needs */
+  contest *c;
+  const entry *e;
+} trial;
+
+static int trial_run(void *user, point *out)
 {
-  t->ours.method = m->ours;
-  t->ours.scheme = ga_stepper_defaults().scheme;
-  if (info_of(m).hht) ga_scheme_hht(NULL, -1.0 / 9.0, &t->ours.scheme); /* ρ∞ = (1+α)/(1−α) = 0.8 */
-  t->control.error = m->mode == PER_UNIT_STEP ? GA_PER_UNIT_STEP : GA_PER_STEP;
-  if (m->mode == PEER) bench_theirs(t, m->theirs);
+  const trial *t = user;
+  return contest_run(t->c, t->e->code, t->e->option, out);
 }
 
-static void result_print(const result *r, const method *m)
+static void entries_make(table *t)
 {
-  int n = 0;
-  for (int i = 0; i < r->curve.n; i++) n += isfinite(r->curve.at[i].error);
-  if (n > 0)
-    curve_print(&r->curve, m->mode == EQUAL ? "steps" : "tolerance");
-  else
-    printf("  %s\n    nowhere: %s\n", r->curve.name,
-           r->curve.n > 0 ? r->curve.at[0].why : "not in this build");
-}
-
-static const curve_run_fn runs[N_MODES] = {[EQUAL] = bench_steps,
-                                           [PER_STEP] = bench_controlled,
-                                           [PER_UNIT_STEP] = bench_controlled,
-                                           [PEER] = bench_ida};
-
-/* Finds the points of the curve. */
-static void result_begin(result *r, const problem *p, const method *m, bench_task *t)
-{
-  const curve_plan plan = {p->first[m->mode], factors[m->mode], fine, enough[m->mode]};
-  *r = (result){.curve = {.n = 0}};
-  snprintf(r->curve.name, sizeof r->curve.name, "%s", m->label);
-  if (!applies(m, t) || (m->mode == PEER && !t->ida)) return;
-  settings_set(t, m);
-  curve_walk(&r->curve, &plan, runs[m->mode], t);
-}
-
-/* In rounds over all methods, so that they share whatever else the machine is doing. */
-static void results_measure(result r[N_METHODS], bench_task *t)
-{
-  const double begin = cpu_now();
-  for (int round = 0; round < 4 && cpu_now() - begin < 0.75 * seconds; round++)
-    for (int k = 0; k < N_METHODS; k++) {
-      if (r[k].curve.n == 0) continue;
-      settings_set(t, &methods[k]);
-      curve_measure(&r[k].curve, 0.01 * seconds, runs[methods[k].mode], t);
+  t->n = 0;
+  for (int k = 0; k < t->c.n_codes; k++) {
+    const contest_code *code = &t->c.codes[k];
+    for (int o = 0; code->options[o] && t->n < MOST_ENTRIES; o++) {
+      entry *e = &t->at[t->n++];
+      *e = (entry){.code = code, .option = o, .next = code->first};
+      snprintf(e->curve.name, sizeof e->curve.name, "%.30s%s%.30s", code->title,
+               *code->options[o] ? ", " : "", code->options[o]);
     }
-  for (int k = 0; k < N_METHODS; k++) {
-    if (applies(&methods[k], t)) result_print(&r[k], &methods[k]);
-    for (int i = 0; i < N_TARGETS; i++) r[k].time[i] = curve_time_at(&r[k].curve, targets[i]);
   }
 }
 
-/* ---- Comparison ---------------------------------------------------------------------------------------- */
-
-static void comparison_print(const result r[N_METHODS], const bench_task *t, const double best[N_TARGETS])
+/* Whether another curve of the same code has a point as good in far less time; less is enough where runs are
+ * long. */
+static int is_far_behind(const table *t, const entry *e)
 {
-  printf("  CPU time [s], and over that of galpha's fastest\n    %-28s", "at error");
-  for (int i = 0; i < N_TARGETS; i++) printf("  %18g", targets[i]);
-  putchar('\n');
-  for (int k = 0; k < N_METHODS; k++) {
-    if (!applies(&methods[k], t)) continue;
-    printf("    %-28s", methods[k].label);
+  const point *p = &e->curve.at[e->curve.n - 1];
+  const double part = p->cpu > 0.3 ? 0.85 : 0.5;
+  if (!(p->cpu > 0.02)) return 0; /* not worth the trouble */
+  for (int k = 0; k < t->n; k++)
+    for (int i = 0; t->at[k].code == e->code && &t->at[k] != e && i < t->at[k].curve.n; i++)
+      if (t->at[k].curve.at[i].error <= p->error && t->at[k].curve.at[i].cpu < part * p->cpu) return 1;
+  return 0;
+}
+
+/* [s] of CPU that the curves of a code took so far; runs that fail say nothing about tighter ones. */
+static double time_of(const table *t, const contest_code *code)
+{
+  double sum = 0.0;
+  for (int k = 0; k < t->n; k++)
+    for (int i = 0; t->at[k].code == code && i < t->at[k].curve.n; i++)
+      if (isfinite(t->at[k].curve.at[i].error)) sum += t->at[k].curve.at[i].cpu;
+  return sum;
+}
+
+static void entry_extend(table *t, entry *e)
+{
+  const curve_plan plan = {.fine = e->code->fine, .enough = e->code->enough, .begun = targets[0]};
+  trial run = {&t->c, e};
+  const int rc = curve_extend(&e->curve, e->next, trial_run, &run);
+  if (rc == SPATIAL_SKIPPED) {
+    e->curve.n = 0;
+    e->ended = 1;
+    return;
+  }
+  const point *p = &e->curve.at[e->curve.n - 1];
+  const int by_decades = p->cpu > coarse && strcmp(e->code->setting, "tolerance") == 0;
+  e->next *= by_decades ? e->code->factor * e->code->factor : e->code->factor;
+  e->lost = is_far_behind(t, e) ? e->lost + 1 : 0;
+  e->ended = !curve_goes_on(&e->curve, &plan) || (isfinite(p->error) && p->cpu > t->c.limit) || e->lost > 1 ||
+             time_of(t, e->code) > 4.0 * t->c.limit;
+}
+
+/* All curves from loose to tight, in rounds, so that options that are slow are given up early. */
+static void curves_walk(table *t)
+{
+  for (int going = 1; going;) {
+    going = 0;
+    for (int k = 0; k < t->n; k++)
+      if (!t->at[k].ended) entry_extend(t, &t->at[k]), going = 1;
+  }
+}
+
+static void fronts_make(table *t)
+{
+  for (int k = 0; k < t->c.n_codes; k++) {
+    const curve *curves[MOST_ENTRIES];
+    int n = 0;
+    for (int i = 0; i < t->n; i++)
+      if (t->at[i].code == &t->c.codes[k]) curves[n++] = &t->at[i].curve;
+    t->n_front[k] = front_make(curves, n, t->front[k], MOST_FRONT);
+    for (int i = 0; i < N_TARGETS; i++) t->time[k][i] = front_time_at(t->front[k], t->n_front[k], targets[i]);
+  }
+}
+
+static int is_peer(const contest_code *code)
+{
+  return code->mode == CONTEST_IDA || code->mode == CONTEST_SPATIAL_PEER;
+}
+
+/* Whether a point is run again in this round: not if it is far from its peer's front, or long enough. */
+static int is_repeated(const table *t, const entry *e, const point *p, int round)
+{
+  const long k = e->code - t->c.codes;
+  if (!isfinite(p->error) || p->cpu > once || (round > 1 && p->cpu * round > least)) return 0;
+  return !is_peer(e->code) || p->cpu < near * front_time_at(t->front[k], t->n_front[k], p->error);
+}
+
+/* In rounds over all curves, so that they share whatever else the machine is doing. */
+static void curves_repeat(table *t)
+{
+  for (int round = 1; round < MOST_RUNS; round++)
+    for (int k = 0; k < t->n; k++) {
+      trial run = {&t->c, &t->at[k]};
+      curve *c = &t->at[k].curve;
+      for (int i = 0; i < c->n; i++)
+        if (is_repeated(t, &t->at[k], &c->at[i], round)) curve_repeat(c, i, trial_run, &run);
+    }
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------------- */
+
+/* Orders 4 to 10, one by one. */
+static int is_order(const contest_code *code)
+{
+  return code->mode == CONTEST_AUTOMATIC && code->order > 0;
+}
+
+static const char *error_name(int i)
+{
+  static char text[16];
+  snprintf(text, sizeof text, "1e%.0f", log10(targets[i]));
+  return text;
+}
+
+/* Why a code does not reach an error. */
+static void why_not(const table *t, int k, char *why, size_t size)
+{
+  const char *last = "";
+  double slowest = 0.0;
+  for (int i = 0; i < t->n; i++) {
+    const curve *c = &t->at[i].curve;
+    if (t->at[i].code != &t->c.codes[k]) continue;
+    for (int j = 0; j < c->n; j++) {
+      slowest = fmax(slowest, c->at[j].cpu);
+      if (*c->at[j].why) last = c->at[j].why;
+    }
+  }
+  const double best = t->n_front[k] > 0 ? t->front[k][t->n_front[k] - 1]->error : NAN;
+  if (slowest > t->c.limit || time_of(t, &t->c.codes[k]) > 4.0 * t->c.limit)
+    snprintf(why, size, "least error %.2g in runs of up to %.3g s of CPU", best, slowest);
+  else
+    snprintf(why, size, "least error %.2g%s%.50s", best, *last ? "; " : "", last);
+}
+
+static void peers_report(report *out, const table *t, int automatic)
+{
+  for (int k = 0; k < t->c.n_codes; k++)
+    for (int i = 0; i < N_TARGETS && is_peer(&t->c.codes[k]); i++) {
+      const char *name = t->c.what->name, *peer = t->c.codes[k].key, *at = error_name(i);
+      char why[REPORT_NAME];
+      const double ratio = t->time[k][i] / t->time[automatic][i];
+      if (isfinite(ratio)) {
+        report_add(out, ratio, "order.%s.%s_over_ours_%s", name, peer, at);
+        continue;
+      }
+      why_not(t, isfinite(t->time[automatic][i]) ? k : automatic, why, sizeof why);
+      report_add_missing(out, why, "order.%s.%s_over_ours_%s", name, peer, at);
+    }
+}
+
+/* The order that would have been the fastest at an error; −1: none reached it. */
+static int best_order(const table *t, int i)
+{
+  int best = -1;
+  for (int k = 0; k < t->c.n_codes; k++)
+    if (is_order(&t->c.codes[k]) && isfinite(t->time[k][i]) && (best < 0 || t->time[k][i] < t->time[best][i]))
+      best = k;
+  return best;
+}
+
+static void figures_report(report *out, const table *t)
+{
+  const char *name = t->c.what->name;
+  int automatic = 0;
+  while (strcmp(t->c.codes[automatic].key, "automatic") != 0) automatic++;
+  for (int k = 0; k < t->c.n_codes; k++)
     for (int i = 0; i < N_TARGETS; i++)
-      if (isfinite(r[k].time[i]))
-        printf("  %10.5f (%5.2f)", r[k].time[i], r[k].time[i] / best[i]);
+      if (targets[i] >= t->c.codes[k].fine)
+        report_add(out, t->time[k][i], "precision.%s.%s.cpu_at_%s", name, t->c.codes[k].key, error_name(i));
+  peers_report(out, t, automatic);
+  for (int i = 0; i < N_TARGETS; i++) {
+    const int best = best_order(t, i);
+    if (best < 0) continue;
+    report_add(out, t->time[automatic][i] / t->time[best][i], "order.%s.automatic_over_best_%s", name,
+               error_name(i));
+    report_add(out, t->c.codes[best].order, "order.%s.best_order_%s", name, error_name(i));
+  }
+}
+
+static void table_print(const table *t)
+{
+  printf("  CPU time [s] at an error, and over that of the automatic choice\n    %-28s", "");
+  for (int i = 0; i < N_TARGETS; i++) printf(" %17g", targets[i]);
+  putchar('\n');
+  for (int k = 0; k < t->c.n_codes; k++) {
+    printf("    %-28s", t->c.codes[k].title);
+    for (int i = 0; i < N_TARGETS; i++)
+      if (isfinite(t->time[k][i]) && targets[i] >= t->c.codes[k].fine)
+        printf(" %9.5f (%5.2f)", t->time[k][i], t->time[k][i] / t->time[0][i]);
       else
-        printf("  %18s", methods[k].mode == PEER && !t->ida ? "missing" : "-");
+        printf(" %17s", "-");
     putchar('\n');
   }
 }
 
-static const result *result_of(const result r[N_METHODS], const char *key)
+/* ---- Files of the pictures ----------------------------------------------------------------------------- */
+
+static int folder_make(void)
 {
-  for (int k = 0; k < N_METHODS; k++)
-    if (strcmp(methods[k].key, key) == 0) return &r[k];
-  return NULL;
+  return (mkdir("build", 0777) != 0 && errno != EEXIST) || (mkdir(folder, 0777) != 0 && errno != EEXIST);
 }
 
-static void comparison_report(report *out, const result r[N_METHODS], const bench_task *t)
-{
-  const char *name = t->what->name;
-  double best[N_TARGETS] = {NAN, NAN};
-  for (int i = 0; i < N_TARGETS; i++) {
-    const double ours = result_of(r, "stabilized")->time[i],
-                 control = result_of(r, "stabilized_per_step")->time[i];
-    char at[16];
-    snprintf(at, sizeof at, "1e%.0f", log10(targets[i]));
-    for (int k = 0; k < N_METHODS; k++) {
-      report_add(out, r[k].time[i], "precision.%s.%s.cpu_at_%s", name, methods[k].key, at);
-      if (methods[k].mode != PEER) best[i] = fmin(best[i], r[k].time[i]); /* fmin passes over NaN */
-    }
-    for (int k = 0; k < N_METHODS; k++) {
-      if (methods[k].mode != PEER) continue;
-      report_add(out, r[k].time[i] / ours, "precision.%s.%s_over_ours_%s", name, methods[k].key, at);
-      report_add(out, r[k].time[i] / control, "precision.%s.%s_over_controlled_%s", name, methods[k].key, at);
-      report_add(out, r[k].time[i] / best[i], "precision.%s.%s_over_best_%s", name, methods[k].key, at);
-    }
-  }
-  comparison_print(r, t, best);
-}
-
-/* ---- Picture ------------------------------------------------------------------------------------------- */
-
-/* Colours by method, dashes by code, and marks by how steps are chosen. */
-static void curve_style(FILE *out, const method *m)
-{
-  static const char *const colours[] = {"#d55e00", "#0072b2", "#999999", "#009e73", "#cc79a7", "#56b4e9"};
-  enum { N_COLOURS = sizeof colours / sizeof *colours };
-  static const int marks[N_MODES] = {[EQUAL] = 7, [PER_STEP] = 8, [PER_UNIT_STEP] = 4, [PEER] = 2};
-  const char *colour = m->mode != PEER        ? colours[(int)m->ours % N_COLOURS]
-                       : m->theirs == IDA_GGL ? "black"
-                                              : "#e69f00";
-  fprintf(out, "with linespoints linewidth 2 pointsize 0.7 linecolor rgb '%s' dashtype %d pointtype %d",
-          colour, m->mode == PEER ? 2 : 1, marks[m->mode]);
-}
-
-static void picture_write(FILE *out, const result r[N_METHODS], const bench_task *t)
-{
-  for (int k = 0; k < N_METHODS; k++) {
-    fprintf(out, "$curve%d << EOD\n", k);
-    for (int i = 0; i < r[k].curve.n; i++)
-      if (r[k].curve.at[i].error > 0.0)
-        fprintf(out, "%.6g %.6g\n", r[k].curve.at[i].cpu, r[k].curve.at[i].error);
-    fputs("EOD\n", out);
-  }
-  fputs("set title ", out);
-  ex_plot_quoted(out, t->what->title);
-  fputs(" noenhanced\nset logscale xy\nset format xy '10^{%T}'\nset grid\nset key outside right top Left "
-        "reverse\n"
-        "set xlabel 'CPU time [s]'\nset ylabel 'error at the end: ",
-        out);
-  fprintf(out, "%s' noenhanced\nplot [][1e-6:0.1]", t->what->error);
-  const char *separator = "";
-  for (int k = 0; k < N_METHODS; k++) {
-    if (!curve_nearest(&r[k].curve, fine)) continue;
-    fprintf(out, "%s $curve%d using 1:2 title ", separator, k);
-    ex_plot_quoted(out, methods[k].label);
-    fputc(' ', out);
-    curve_style(out, &methods[k]);
-    separator = ",";
-  }
-  fputc('\n', out);
-}
-
-static void picture_make(const result r[N_METHODS], const bench_task *t)
+/* build/bench/precision_P.dat, of which scripts/plot-precision makes pictures: a block of "time error" for
+ * each code under a line "# key|title", behind "# problem|title|error". Of peers the front of all options. */
+static void data_write(const table *t)
 {
   char file[128];
-  snprintf(file, sizeof file, "%s/precision_%s.svg", folder, t->what->name);
-  if ((mkdir("build", 0777) != 0 && errno != EEXIST) || (mkdir(folder, 0777) != 0 && errno != EEXIST)) {
-    fprintf(stderr, "no picture: cannot make the folder %s\n", folder);
+  snprintf(file, sizeof file, "%s/precision_%s.dat", folder, t->c.what->name);
+  FILE *out = folder_make() ? NULL : fopen(file, "w");
+  if (!out) {
+    fprintf(stderr, "cannot write %s\n", file);
     return;
   }
-  FILE *out = ex_plot_open(file, 950, 600);
-  if (!out) return;
-  picture_write(out, r, t);
-  ex_plot_close(out, file);
+  fprintf(out, "# %s|%s|%s\n", t->c.what->name, t->c.title, t->c.error);
+  for (int k = 0; k < t->c.n_codes; k++) {
+    fprintf(out, "\n\n# %s|%s\n", t->c.codes[k].key, t->c.codes[k].title);
+    for (int i = 0; is_peer(&t->c.codes[k]) && i < t->n_front[k]; i++)
+      fprintf(out, "%.6g %.6g\n", t->front[k][i]->cpu, t->front[k][i]->error);
+    for (int e = 0; !is_peer(&t->c.codes[k]) && e < t->n; e++)
+      for (int i = 0; t->at[e].code == &t->c.codes[k] && i < t->at[e].curve.n; i++)
+        if (t->at[e].curve.at[i].error > 0.0)
+          fprintf(out, "%.6g %.6g\n", t->at[e].curve.at[i].cpu, t->at[e].curve.at[i].error);
+  }
+  if (fclose(out) != 0) fprintf(stderr, "cannot write %s\n", file);
 }
 
 /* ---- Program ------------------------------------------------------------------------------------------- */
 
-static int problem_run(report *out, const problem *p)
+static void curves_print(const table *t)
 {
-  static result r[N_METHODS];
-  bench_task t;
-  const int rc = bench_open(&t, bench_case_find(p->name));
-  if (rc == 0) {
-    const double begin = cpu_now();
-    printf("\n%s: %s; error: %s at the end\n", p->name, t.what->title, t.what->error);
-    for (int k = 0; k < N_METHODS; k++) result_begin(&r[k], p, &methods[k], &t);
-    results_measure(r, &t);
-    comparison_report(out, r, &t);
-    picture_make(r, &t);
+  for (int k = 0; k < t->n; k++) {
+    const entry *e = &t->at[k];
+    if (e->curve.n > 0) curve_print(&e->curve, e->code->setting);
+    if (e->lost > 1) printf("    given up: far behind another option\n");
+  }
+}
+
+static int problem_run(report *out, const contest_problem *p, int full)
+{
+  static table t;
+  const double begin = cpu_now();
+  int bad = contest_open(&t.c, p, full);
+  if (bad == 0) {
+    const double off = contest_reference_off(&t.c);
+    printf("\n%s: %s; error: %s at the end; reference met by order 10 to %.1e\n", p->name, t.c.title,
+           t.c.error, off);
+    report_add(out, off, "order.%s.reference_off", p->name);
+    bad = !(off < 1e-10);
+    entries_make(&t);
+    curves_walk(&t);
+    fronts_make(&t);
+    curves_repeat(&t);
+    fronts_make(&t);
+    curves_print(&t);
+    table_print(&t);
+    figures_report(out, &t);
+    data_write(&t);
     printf("%.0f s of CPU time\n", cpu_now() - begin);
   }
-  bench_close(&t);
-  return rc;
+  contest_close(&t.c);
+  return bad;
 }
 
 int main(int argc, char **argv)
 {
   static report r;
   bench_options o;
-  char names[256] = "";
-  for (int i = 0; i < N_PROBLEMS; i++)
-    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", problems[i].name);
+  const contest_problem *p;
+  char names[512] = "";
+  for (int i = 0; (p = contest_problem_at(i)); i++)
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "", p->name);
   const int code = bench_options_read(&o, argc, argv, names);
   if (code >= 0) return code;
-  printf("galpha %s, error against CPU time; SUNDIALS IDA: %s\n", ga_version(),
-         ida_peer_present() ? ida_peer_version() : "missing, its figures are absent");
-  int failed = 0;
-  for (int i = 0; i < N_PROBLEMS; i++)
-    if (bench_wanted(&o, problems[i].name)) failed |= problem_run(&r, &problems[i]) != 0;
-  return bench_finish(&r, &o) || failed;
+  printf("galpha %s, error against CPU time\n", ga_version());
+  for (const char *const *missing = spatial_peers_missing(); *missing; missing++)
+    printf("%s: not installed, its figures are absent\n", *missing);
+  int bad = contest_check();
+  for (int i = 0; (p = contest_problem_at(i)); i++)
+    if (bench_wanted(&o, p->name) && (p->full != 1 || o.full || o.only)) bad |= problem_run(&r, p, o.full);
+  return bench_finish(&r, &o) || bad;
 }

@@ -206,14 +206,19 @@ int bench_steps(void *user, point *out)
   return result;
 }
 
+ga_simulate_opts bench_tolerances(ga_simulate_opts opts, double t_end, double tol)
+{
+  opts.t_end = t_end;
+  opts.rtol = opts.rtol_v = opts.rtol_x = opts.atol = opts.atol_v = opts.atol_x = tol;
+  return opts;
+}
+
 int bench_controlled(void *user, point *out)
 {
   const bench_task *t = user;
   ga_stepper *st = NULL;
   ga_simulator *sim = NULL;
-  ga_simulate_opts opts = t->control;
-  opts.t_end = end_time(t);
-  opts.rtol = opts.rtol_v = opts.rtol_x = opts.atol = opts.atol_v = opts.atol_x = out->setting;
+  const ga_simulate_opts opts = bench_tolerances(t->control, end_time(t), out->setting);
   ga_status rc = ga_stepper_create(t->ctx, t->sys, &t->ours, &st);
   if (rc == GA_OK) rc = ga_simulator_create(t->ctx, st, &opts, &sim);
   if (rc == GA_OK) rc = ga_simulator_start(sim, NULL, 0.0, t->q0, t->v0, t->x0, NULL, NULL, NULL);

@@ -42,6 +42,8 @@ void bench_close(bench_task *t);
 /* Settings of the peer for a form, as the case wants them. */
 void bench_theirs(bench_task *t, ida_form form);
 
+/* opts with that end, and all tolerances equal to tol. */
+ga_simulate_opts bench_tolerances(ga_simulate_opts opts, double t_end, double tol);
 /* Runs, as curve_measure() takes them; user is a bench_task. CPU time counts from the creation of the
  * integrator to the end time. */
 int bench_steps(void *user, point *out);      /* out->setting equal steps */

@@ -1,5 +1,25 @@
 #include "ida_peer.h"
 
+#include <stddef.h>
+
+#define IDA_OPTIONS(X)                                                                                       \
+  X("order 5, KLU", 5, IDA_KLU_COLAMD, 0)                                                                    \
+  X("order 5, dense", 5, IDA_DENSE, 0)                                                                       \
+  X("order 5, KLU (AMD)", 5, IDA_KLU_AMD, 0)                                                                 \
+  X("order 5, KLU, equal", 5, IDA_KLU_COLAMD, 1)                                                             \
+  X("order 5, dense, equal", 5, IDA_DENSE, 1)                                                                \
+  X("order 4, KLU", 4, IDA_KLU_COLAMD, 0)                                                                    \
+  X("order 4, dense", 4, IDA_DENSE, 0)                                                                       \
+  X("order 3, KLU", 3, IDA_KLU_COLAMD, 0)                                                                    \
+  X("order 3, dense", 3, IDA_DENSE, 0)                                                                       \
+  X("order 2, KLU", 2, IDA_KLU_COLAMD, 0)
+
+const char *const ida_peer_options[] = {
+#define NAME(name, order, solver, equal) name,
+    IDA_OPTIONS(NAME)
+#undef NAME
+        NULL};
+
 #ifndef HAVE_SUNDIALS
 
 int ida_peer_present(void)
@@ -33,6 +53,12 @@ const ga_group *ida_peer_group(const ida_peer *peer)
   return NULL;
 }
 
+int ida_peer_set(const ida_peer *peer, int i, ida_opts *opts)
+{
+  (void)peer, (void)i, (void)opts;
+  return 0;
+}
+
 int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, double *x, ida_counts *counts)
 {
   (void)peer, (void)opts, (void)t_end, (void)q, (void)x, (void)counts;
@@ -46,7 +72,9 @@ int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, 
 #include <stdlib.h>
 #include <string.h>
 #include <sundials/sundials_version.h>
+#include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
+#include <sunmatrix/sunmatrix_dense.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
 /* Where a number of the iteration matrix comes from: value[place] += scale[..] · source[index]. */
@@ -70,6 +98,7 @@ typedef struct layout { /* one iteration matrix: its pattern in compressed colum
   int n, n_ops, max_ops;
   op *ops;
   int *row, *col; /* [max_ops] while it is built */
+  int *dense;     /* [max_ops] the places in a dense matrix, by columns */
   ga_sparse *pattern;
 } layout;
 
@@ -113,7 +142,33 @@ ida_opts ida_peer_defaults(ida_form form)
                     .lambda_atol = 1e3,
                     .max_order = 5,
                     .suppress = 1,
-                    .ordering = 1};
+                    .solver = IDA_KLU_COLAMD};
+}
+
+/* Dense factors of more unknowns than these are slower than sparse ones on all problems of the bench. */
+enum { MOST_DENSE = 150 };
+/* Runs that end take some ten thousand steps at the most; others are stuck. */
+#define MOST_STEPS 300000L
+
+int ida_peer_set(const ida_peer *s, int i, ida_opts *opts)
+{
+  static const struct {
+    int max_order;
+    ida_solver solver;
+    int equal;
+  } options[] = {
+#define ROW(name, order, solver, equal) {order, solver, equal},
+      IDA_OPTIONS(ROW)
+#undef ROW
+  };
+  const ida_opts plain = ida_peer_defaults(opts->form);
+  opts->max_order = options[i].max_order;
+  opts->solver = options[i].solver;
+  if (options[i].solver == IDA_DENSE && s->layouts[opts->form].n > MOST_DENSE) return 0;
+  if (!options[i].equal) return 1;
+  const int differs = opts->v_atol != plain.v_atol || opts->lambda_atol != plain.lambda_atol;
+  opts->v_atol = plain.v_atol, opts->lambda_atol = plain.lambda_atol;
+  return differs;
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------- */
@@ -208,9 +263,16 @@ static void quats_fill(ida_peer *s, const double *q, const double *v)
 static void matrix_fill(SUNMatrix A, const ida_peer *s, const layout *lay, double cj)
 {
   const ga_sparse *pat = lay->pattern;
+  s->scale[SCALE_CJ] = cj;
+  if (SUNMatGetID(A) == SUNMATRIX_DENSE) {
+    double *value = SUNDenseMatrix_Data(A);
+    memset(value, 0, (size_t)lay->n * (size_t)lay->n * sizeof *value);
+    for (int o = 0; o < lay->n_ops; o++)
+      value[lay->dense[o]] += s->scale[lay->ops[o].scale] * s->source[lay->ops[o].index];
+    return;
+  }
   sunindextype *start = SUNSparseMatrix_IndexPointers(A), *index = SUNSparseMatrix_IndexValues(A);
   double *value = SUNSparseMatrix_Data(A);
-  s->scale[SCALE_CJ] = cj;
   for (int j = 0; j <= pat->cols; j++) start[j] = pat->col_start[j];
   for (int e = 0; e < pat->nnz; e++) index[e] = pat->row[e];
   memset(value, 0, (size_t)pat->nnz * sizeof *value);
@@ -302,7 +364,10 @@ static ga_status layout_finish(ida_peer *s, layout *lay)
   if (!place) return GA_ERR_MEMORY;
   const ga_status st =
       ga_sparse_create(s->ctx, lay->n, lay->n, lay->n_ops, lay->row, lay->col, place, &lay->pattern);
-  for (int o = 0; o < lay->n_ops; o++) lay->ops[o].place = place[o];
+  for (int o = 0; o < lay->n_ops; o++) {
+    lay->ops[o].place = place[o];
+    lay->dense[o] = lay->col[o] * lay->n + lay->row[o];
+  }
   free(place);
   return st;
 }
@@ -346,7 +411,8 @@ static int layouts_build(ida_peer *s)
     lay->ops = calloc((size_t)lay->max_ops, sizeof *lay->ops);
     lay->row = calloc((size_t)lay->max_ops, sizeof *lay->row);
     lay->col = calloc((size_t)lay->max_ops, sizeof *lay->col);
-    if (!lay->ops || !lay->row || !lay->col) rc = -1;
+    lay->dense = calloc((size_t)lay->max_ops, sizeof *lay->dense);
+    if (!lay->ops || !lay->row || !lay->col || !lay->dense) rc = -1;
   }
   if (rc == 0) own_place(s);
   for (int e = 0; e < ne && rc == 0; e++) entry_place(s, e, present + e * SRC_N);
@@ -433,6 +499,7 @@ void ida_peer_destroy(ida_peer **peer)
     free(s->layouts[k].ops);
     free(s->layouts[k].row);
     free(s->layouts[k].col);
+    free(s->layouts[k].dense);
     ga_sparse_destroy(s->ctx, &s->layouts[k].pattern);
   }
   free(s->entry_row);
@@ -532,7 +599,7 @@ static void workspace_free(workspace *w)
   if (w->sun) SUNContext_Free(&w->sun);
 }
 
-static int workspace_create(workspace *w, const ida_peer *s, const layout *lay, int ordering)
+static int workspace_create(workspace *w, const ida_peer *s, const layout *lay, ida_solver solver)
 {
   const layout *start = &s->layouts[LAYOUT_START];
   if (SUNContext_Create(NULL, &w->sun) != 0) return -1;
@@ -543,14 +610,15 @@ static int workspace_create(workspace *w, const ida_peer *s, const layout *lay, 
     N_VConst(0.0, *v[i]);
   }
   w->b = N_VNew_Serial(start->n, w->sun);
-  w->A = SUNSparseMatrix(lay->n, lay->n, lay->pattern->nnz, CSC_MAT, w->sun);
+  w->A = solver == IDA_DENSE ? SUNDenseMatrix(lay->n, lay->n, w->sun)
+                             : SUNSparseMatrix(lay->n, lay->n, lay->pattern->nnz, CSC_MAT, w->sun);
   w->A0 = SUNSparseMatrix(start->n, start->n, start->pattern->nnz, CSC_MAT, w->sun);
   if (!w->b || !w->A || !w->A0) return -1;
-  w->ls = SUNLinSol_KLU(w->y, w->A, w->sun);
+  w->ls = solver == IDA_DENSE ? SUNLinSol_Dense(w->y, w->A, w->sun) : SUNLinSol_KLU(w->y, w->A, w->sun);
   w->ls0 = SUNLinSol_KLU(w->b, w->A0, w->sun);
   w->ida = IDACreate(w->sun);
   if (!w->ls || !w->ls0 || !w->ida) return -1;
-  return SUNLinSol_KLUSetOrdering(w->ls, ordering);
+  return solver == IDA_DENSE ? 0 : SUNLinSol_KLUSetOrdering(w->ls, solver == IDA_KLU_AMD ? 0 : 1);
 }
 
 /* Consistent y and y': [M Bᵀ; B 0] (v', λ) = (f, −phi_acc), x' = s, y = o, right-hand sides at v' = λ = y = 0
@@ -600,7 +668,7 @@ static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t
   if (rc == 0) rc = IDASetId(w->ida, w->id);
   if (rc == 0) rc = IDASetSuppressAlg(w->ida, o->suppress);
   if (rc == 0) rc = IDASetMaxOrd(w->ida, o->max_order);
-  if (rc == 0) rc = IDASetMaxNumSteps(w->ida, 10000000L);
+  if (rc == 0) rc = IDASetMaxNumSteps(w->ida, MOST_STEPS);
   if (rc == 0) rc = IDASetStopTime(w->ida, t_end);
   if (rc == 0) rc = IDASetLinearSolver(w->ida, w->ls, w->A);
   if (rc == 0) rc = IDASetJacFn(w->ida, ida_jacobian);
@@ -612,7 +680,7 @@ int ida_peer_run(ida_peer *s, const ida_opts *o, double t_end, double *q, double
   workspace w = {0};
   s->form = o->form;
   s->in_use = &s->layouts[o->form];
-  int rc = workspace_create(&w, s, s->in_use, o->ordering);
+  int rc = workspace_create(&w, s, s->in_use, o->solver);
   if (rc == 0) rc = values_start(&w, s);
   if (rc == 0) rc = integrator_set(&w, s, o, t_end);
   double t = 0.0;

@@ -24,6 +24,8 @@ typedef struct ida_model {
   ga_eval_fn phi_acc_v;       /* ∂ phi_acc/∂v likewise; NULL: 2 D_q(B v), as it is in R^n */
 } ida_model;
 
+typedef enum ida_solver { IDA_KLU_AMD, IDA_KLU_COLAMD, IDA_DENSE } ida_solver; /* KLU and its ordering */
+
 typedef struct ida_opts { /* start from ida_peer_defaults() */
   ida_form form;
   double tol;                 /* relative tolerance, and absolute for q and x */
@@ -31,7 +33,7 @@ typedef struct ida_opts { /* start from ida_peer_defaults() */
   double first_step;          /* [s] 0: IDA's own choice */
   int max_order;              /* of BDF, 1 to 5 */
   int suppress;               /* 1: λ, y and μ do not count in the error test */
-  int ordering;               /* of KLU: 0 AMD, 1 COLAMD */
+  ida_solver solver;
 } ida_opts;
 
 typedef struct ida_counts {
@@ -45,6 +47,11 @@ int ida_peer_present(void);
 const char *ida_peer_version(void);
 
 ida_opts ida_peer_defaults(ida_form form);
+/* The options that a comparison goes through for the fastest: largest order, linear solver, and `tol` for all
+ * unknowns instead of the weights that opts came with. Names, ended by a NULL; ida_peer_set() puts the i-th
+ * one into opts, and returns 0 where it makes no difference or no sense for this model. */
+extern const char *const ida_peer_options[];
+int ida_peer_set(const ida_peer *peer, int i, ida_opts *opts);
 /* Finds the non-zeros of all Jacobians. Copies model, borrows what it points to. NULL on failure. */
 ida_peer *ida_peer_create(ga_context *ctx, const ida_model *model);
 void ida_peer_destroy(ida_peer **peer);

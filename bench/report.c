@@ -8,14 +8,34 @@
 #include <string.h>
 #include <time.h>
 
+static int is_full(const report *r)
+{
+  if (r->n == REPORT_MAX) fprintf(stderr, "more than %d figures: the rest is left out\n", REPORT_MAX);
+  return r->n == REPORT_MAX;
+}
+
 void report_add(report *r, double value, const char *format, ...)
 {
-  if (!isfinite(value) || r->n == REPORT_MAX) return;
+  if (!isfinite(value) || is_full(r)) return;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(r->name[r->n], REPORT_NAME, format, arguments);
   va_end(arguments);
+  r->why[r->n][0] = '\0';
   r->value[r->n++] = value;
+}
+
+void report_add_missing(report *r, const char *why, const char *format, ...)
+{
+  if (is_full(r)) return;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(r->name[r->n], REPORT_NAME, format, arguments);
+  va_end(arguments);
+  snprintf(r->why[r->n], REPORT_NAME, "%s", why);
+  for (char *c = r->why[r->n]; *c; c++)
+    if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ') *c = '\'';
+  r->value[r->n++] = NAN;
 }
 
 int report_write(const report *r, const char *path)
@@ -23,7 +43,13 @@ int report_write(const report *r, const char *path)
   FILE *f = fopen(path, "w");
   if (!f) return -1;
   fputs("{", f);
-  for (int i = 0; i < r->n; i++) fprintf(f, "%s\n  \"%s\": %.6g", i ? "," : "", r->name[i], r->value[i]);
+  for (int i = 0; i < r->n; i++) {
+    const char *separator = i ? "," : "", *name = r->name[i];
+    if (isfinite(r->value[i]))
+      fprintf(f, "%s\n  \"%s\": %.6g", separator, name, r->value[i]);
+    else
+      fprintf(f, "%s\n  \"%s\": null,\n  \"%s_why\": \"%s\"", separator, name, name, r->why[i]);
+  }
   fputs("\n}\n", f);
   const int bad = ferror(f);
   return fclose(f) != 0 || bad ? -1 : 0;
@@ -43,27 +69,43 @@ static int point_run(point *p, double setting, curve_run_fn run, void *user)
   return rc;
 }
 
-void curve_walk(curve *c, const curve_plan *plan, curve_run_fn run, void *user)
+int curve_goes_on(const curve *c, const curve_plan *plan)
 {
-  int good = 0, below = 0, failures = 0; /* failures: after a success, one after the other */
-  for (int i = 0; c->n < CURVE_MAX && below < plan->enough && failures < 2; i++) {
-    point *p = &c->at[c->n++];
-    const int failed = point_run(p, plan->first * pow(plan->factor, i), run, user) != 0;
-    good |= !failed;
-    below += p->error < plan->fine;
+  int good = 0, below = 0, failures = 0; /* failures: one after the other, since `good` */
+  for (int i = 0; i < c->n; i++) {
+    const int failed = isnan(c->at[i].error);
+    good |= !failed && !(plan->begun > 0.0 && c->at[i].error > plan->begun);
+    below += c->at[i].error < plan->fine;
     failures = failed && good ? failures + 1 : 0;
   }
+  return c->n < CURVE_MAX && below < plan->enough && failures < 2;
+}
+
+int curve_extend(curve *c, double setting, curve_run_fn run, void *user)
+{
+  point *p = &c->at[c->n++];
+  const int rc = point_run(p, setting, run, user);
+  if (rc != 0) p->error = NAN;
+  return rc;
+}
+
+void curve_walk(curve *c, const curve_plan *plan, curve_run_fn run, void *user)
+{
+  for (int i = 0; curve_goes_on(c, plan); i++) curve_extend(c, plan->first * pow(plan->factor, i), run, user);
+}
+
+void curve_repeat(curve *c, int i, curve_run_fn run, void *user)
+{
+  point p;
+  const int rc = point_run(&p, c->at[i].setting, run, user);
+  if (rc != 0 || p.cpu < c->at[i].cpu) c->at[i] = p;
 }
 
 void curve_measure(curve *c, double seconds, curve_run_fn run, void *user)
 {
   const double begin = cpu_now();
   for (int pass = 0; pass < 15 && cpu_now() - begin < (pass < 2 ? 5.0 : 1.0) * seconds; pass++)
-    for (int i = 0; i < c->n; i++) {
-      point p;
-      const int rc = point_run(&p, c->at[i].setting, run, user);
-      if (rc != 0 || p.cpu < c->at[i].cpu) c->at[i] = p;
-    }
+    for (int i = 0; i < c->n; i++) curve_repeat(c, i, run, user);
 }
 
 void curve_print(const curve *c, const char *setting_name)
@@ -103,6 +145,46 @@ const point *curve_nearest(const curve *c, double error)
       best = p;
   }
   return best;
+}
+
+/* Whether a is better than b in one and not worse in the other. */
+static int beats(const point *a, const point *b)
+{
+  return a->error <= b->error && a->cpu <= b->cpu && (a->error < b->error || a->cpu < b->cpu);
+}
+
+static int is_beaten(const point *p, const curve *const *c, int n)
+{
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < c[k]->n; i++)
+      if (c[k]->at[i].error >= 0.0 && beats(&c[k]->at[i], p)) return 1; /* NaN falls out here */
+  return 0;
+}
+
+int front_make(const curve *const *c, int n, const point **front, int most)
+{
+  int count = 0;
+  for (int k = 0; k < n; k++)
+    for (int i = 0; i < c[k]->n; i++) {
+      const point *p = &c[k]->at[i];
+      if (!(p->error >= 0.0) || is_beaten(p, c, n) || count == most) continue;
+      int at = count++;
+      for (; at > 0 && front[at - 1]->error < p->error; at--) front[at] = front[at - 1];
+      front[at] = p;
+    }
+  return count;
+}
+
+double front_time_at(const point *const *front, int n, double error)
+{
+  int k = 0; /* the first point that is fine enough */
+  while (k < n && front[k]->error > error) k++;
+  if (k == n) return NAN;
+  const point *b = front[k];
+  if (k == 0 || !(b->error > 0.0)) return b->cpu;
+  const point *a = front[k - 1];
+  const double part = log(a->error / error) / log(a->error / b->error);
+  return a->cpu * pow(b->cpu / a->cpu, part);
 }
 
 double cpu_now(void)

@@ -39,13 +39,14 @@ static void *ida_open(const spatial_chain *c)
   return NULL;
 }
 
-static int ida_run(ida_chain *m, ida_form form, double tol, spatial_outcome *out)
+static int ida_run(ida_chain *m, ida_form form, int option, double tol, spatial_outcome *out)
 {
   const spatial_chain *c = &m->system->c;
   ida_opts opts = ida_peer_defaults(form);
   ida_counts n = {0};
   opts.tol = tol;
   if (form == IDA_GGL && c->n > 20) opts.v_atol = 10.0, opts.lambda_atol = 1e6; /* a fifth faster there */
+  if (!ida_peer_set(m->peer, option, &opts)) return SPATIAL_SKIPPED;
   const int rc = ida_peer_run(m->peer, &opts, c->t_end, m->q, NULL, &n);
   if (rc != 0) {
     snprintf(out->why, sizeof out->why, "IDA's flag %d", rc);
@@ -59,24 +60,30 @@ static int ida_run(ida_chain *m, ida_form form, double tol, spatial_outcome *out
   return 0;
 }
 
-static int ida_run_ggl(void *model, double tol, spatial_outcome *out)
+static int ida_run_ggl(void *model, int option, double tol, spatial_outcome *out)
 {
-  return ida_run(model, IDA_GGL, tol, out);
+  return ida_run(model, IDA_GGL, option, tol, out);
 }
-static int ida_run_index1(void *model, double tol, spatial_outcome *out)
+static int ida_run_index1(void *model, int option, double tol, spatial_outcome *out)
 {
-  return ida_run(model, IDA_INDEX1, tol, out);
+  return ida_run(model, IDA_INDEX1, option, tol, out);
 }
 
 const spatial_peer spatial_ida_ggl = {.name = "ida_ggl",
-                                      .title = "IDA, GGL, KLU",
+                                      .title = "IDA, GGL",
                                       .setting = "tolerance",
+                                      .first = 1e-2,
+                                      .factor = 0.31622776601683794,
+                                      .options = ida_peer_options,
                                       .open = ida_open,
                                       .run = ida_run_ggl,
                                       .close = ida_close};
 const spatial_peer spatial_ida_index1 = {.name = "ida_index1",
-                                         .title = "IDA, index 1, KLU",
+                                         .title = "IDA, index 1",
                                          .setting = "tolerance",
+                                         .first = 1e-2,
+                                         .factor = 0.31622776601683794,
+                                         .options = ida_peer_options,
                                          .open = ida_open,
                                          .run = ida_run_index1,
                                          .close = ida_close};

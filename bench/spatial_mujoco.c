@@ -3,6 +3,7 @@
 
 #ifdef HAVE_MUJOCO
 
+#include "report.h"
 #include "spatial_vec.h"
 
 #include <math.h>
@@ -28,7 +29,9 @@ static void quiet(const char *message)
 static int model_print(char *text, size_t size, const spatial_chain *c)
 {
   int n = snprintf(text, size,
-                   "<mujoco><option gravity='0 0 %.17g' integrator='RK4'><flag contact='disable'/></option>"
+                   "<mujoco><option gravity='0 0 %.17g' integrator='RK4'><flag constraint='disable' "
+                   "contact='disable' limit='disable' passive='disable' clampctrl='disable' "
+                   "warmstart='disable' actuation='disable' sensornoise='disable'/></option>"
                    "<worldbody>",
                    -c->g);
   for (int i = 0; i < c->n; i++) {
@@ -87,10 +90,12 @@ static void *mujoco_open(const spatial_chain *c)
   return NULL;
 }
 
-static int mujoco_run(void *model, double step, spatial_outcome *out)
+static int mujoco_run(void *model, int option, double step, spatial_outcome *out)
 {
   const mujoco_chain *m = model;
   const long steps = lrint(ceil(m->c.t_end / step));
+  const double begin = cpu_now();
+  (void)option;
   m->model->opt.timestep = m->c.t_end / (double)steps;
   mj_resetData(m->model, m->data);
   for (int i = 0; i < m->c.n && m->c.kind == SPATIAL_REVOLUTE; i++)
@@ -103,6 +108,10 @@ static int mujoco_run(void *model, double step, spatial_outcome *out)
       snprintf(out->why, sizeof out->why, "diverged at step %ld", i);
       return -1;
     }
+    if (i % 100 == 99 && cpu_now() - begin > out->limit) {
+      snprintf(out->why, sizeof out->why, "%ld of %ld steps in %.3g s", i + 1, steps, out->limit);
+      return -1;
+    }
   }
   mj_kinematics(m->model, m->data);
   const double *x = m->data->xpos + 3 * m->c.n, *R = m->data->xmat + 9 * m->c.n; /* body 0 is the world */
@@ -111,12 +120,17 @@ static int mujoco_run(void *model, double step, spatial_outcome *out)
   return 0;
 }
 
-const spatial_peer spatial_mujoco_rk4 = {.name = "mujoco",
-                                         .title = "MuJoCo, RK4",
-                                         .setting = "step [s]",
-                                         .open = mujoco_open,
-                                         .run = mujoco_run,
-                                         .close = mujoco_close};
+static const char *const options[] = {"RK4", NULL};
+
+const spatial_peer spatial_mujoco = {.name = "mujoco",
+                                     .title = "MuJoCo",
+                                     .setting = "step [s]",
+                                     .first = 0.03125,
+                                     .factor = 0.70710678118654752,
+                                     .options = options,
+                                     .open = mujoco_open,
+                                     .run = mujoco_run,
+                                     .close = mujoco_close};
 
 #else
 typedef int spatial_mujoco_absent; /* ISO C wants a declaration */

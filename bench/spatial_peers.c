@@ -1,19 +1,16 @@
+#define _GNU_SOURCE /* RTLD_DEEPBIND */
 #include "spatial_peers.h"
 
-#include "report.h"
-
-#include <math.h>
+#include <dlfcn.h>
 #include <stddef.h>
+#include <stdio.h>
 
-static const spatial_peer *const peers[] = {
+static const spatial_peer *const linked[] = {
 #ifdef HAVE_SUNDIALS
     &spatial_ida_ggl, &spatial_ida_index1,
 #endif
-#ifdef HAVE_SIMBODY
-    &spatial_simbody_merson,
-#endif
 #ifdef HAVE_MUJOCO
-    &spatial_mujoco_rk4,
+    &spatial_mujoco,
 #endif
     NULL};
 
@@ -29,29 +26,30 @@ static const char *const missing[] = {
 #endif
     NULL};
 
+/* Simbody calls its own functions of SUNDIALS, whatever others of these names the program has. */
+static const spatial_peer *simbody_load(void)
+{
+#ifdef HAVE_SIMBODY
+  void *module = dlopen(HAVE_SIMBODY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (module) return dlsym(module, "spatial_simbody");
+  fprintf(stderr, "Simbody: %s\n", dlerror());
+#endif
+  return NULL;
+}
+
 const spatial_peer *const *spatial_peers(void)
 {
-  return peers;
+  static const spatial_peer *all[sizeof linked / sizeof *linked + 1];
+  static int known = 0;
+  if (known) return all;
+  int n = 0;
+  for (; linked[n]; n++) all[n] = linked[n];
+  all[n] = simbody_load();
+  known = 1;
+  return all;
 }
 
 const char *const *spatial_peers_missing(void)
 {
   return missing;
-}
-
-double spatial_peer_cpu(const spatial_peer *peer, spatial_kind kind, int n, double accuracy,
-                        double *tip_error)
-{
-  const spatial_chain c = spatial_chain_make(kind, n);
-  spatial_outcome out = {.why = ""};
-  void *model = peer->open(&c);
-  *tip_error = NAN;
-  if (!model) return NAN;
-  const double start = cpu_now();
-  const int rc = peer->run(model, accuracy, &out);
-  const double cpu = cpu_now() - start;
-  peer->close(model);
-  if (rc != 0) return NAN;
-  *tip_error = spatial_chain_error(&c, out.tip);
-  return cpu;
 }

@@ -1,8 +1,10 @@
-// Simbody on the spatial chain: joint coordinates and articulated bodies, Runge-Kutta-Merson with error
-// control.
+// Simbody on the spatial chain: joint coordinates and articulated bodies, its integrators with error control.
 #include "spatial_peers.h"
 
 #include <SimTKsimbody.h>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -66,12 +68,44 @@ void simbody_close(void *model)
   delete static_cast<simbody_chain *>(model);
 }
 
-int simbody_run(void *model, double accuracy, spatial_outcome *out)
+const char *const options[] = {"Runge-Kutta-Merson",  "Runge-Kutta-Feldberg", "Runge-Kutta 3", "Verlet",
+                               "CPodes, Adams",       nullptr};
+
+SimTK::Integrator *integrator_create(const SimTK::System &system, int option)
+{
+  switch (option) {
+  case 0: return new SimTK::RungeKuttaMersonIntegrator(system);
+  case 1: return new SimTK::RungeKuttaFeldbergIntegrator(system);
+  case 2: return new SimTK::RungeKutta3Integrator(system);
+  case 3: return new SimTK::VerletIntegrator(system);
+  default: return new SimTK::CPodesIntegrator(system, SimTK::CPodes::Adams);
+  }
+}
+
+// CPodes writes its warnings to stderr; while this lives they go nowhere.
+struct silence {
+  int kept = dup(2), nowhere = open("/dev/null", O_WRONLY);
+  silence()
+  {
+    if (kept >= 0 && nowhere >= 0) dup2(nowhere, 2);
+  }
+  ~silence()
+  {
+    if (kept >= 0 && nowhere >= 0) dup2(kept, 2);
+    if (kept >= 0) close(kept);
+    if (nowhere >= 0) close(nowhere);
+  }
+};
+
+int simbody_run(void *model, int option, double accuracy, spatial_outcome *out)
 {
   simbody_chain &m = *static_cast<simbody_chain *>(model);
+  const silence quiet;
   try {
-    SimTK::RungeKuttaMersonIntegrator integrator(m.system);
+    std::unique_ptr<SimTK::Integrator> made(integrator_create(m.system, option));
+    SimTK::Integrator &integrator = *made;
     integrator.setAccuracy(accuracy);
+    integrator.setInternalStepLimit(10000000);
     SimTK::TimeStepper stepper(m.system, integrator);
     stepper.initialize(m.start);
     stepper.stepTo(m.c.t_end);
@@ -90,5 +124,5 @@ int simbody_run(void *model, double accuracy, spatial_outcome *out)
 
 } // namespace
 
-const spatial_peer spatial_simbody_merson = {
-    "simbody", "Simbody, Runge-Kutta-Merson", "accuracy", simbody_open, simbody_run, simbody_close};
+const spatial_peer spatial_simbody = {"simbody", "Simbody",    "accuracy",  0.1,          0.31622776601683794,
+                                      options,   simbody_open, simbody_run, simbody_close};

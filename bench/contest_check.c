@@ -1,19 +1,8 @@
-/* The peers alone on the spatial chain, and the check of its references. bench/README.md explains the
- * figures. */
-#include "spatial_sweep.h"
+#include "contest.h"
 #include "spatial_system.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static const struct {
-  spatial_kind kind;
-  int n;
-} problems[] = {
-    {SPATIAL_SPHERICAL, 10},  {SPATIAL_SPHERICAL, 20},  {SPATIAL_SPHERICAL, 95},
-    {SPATIAL_SPHERICAL, 100}, {SPATIAL_SPHERICAL, 400}, {SPATIAL_REVOLUTE, 10},
-    {SPATIAL_REVOLUTE, 20},   {SPATIAL_REVOLUTE, 95},   {SPATIAL_REVOLUTE, 100},
-};
 
 /* The tables against integrations here and now, where they are quick. */
 static int references_check(void)
@@ -62,23 +51,9 @@ static int derivatives_check(spatial_kind kind)
   return rc != GA_OK;
 }
 
-int main(int argc, char **argv)
+int contest_check(void)
 {
-  static report r;
-  bench_options o;
-  const int code = bench_options_read(&o, argc, argv,
-                                      "spherical10, spherical20, spherical95, spherical100, spherical400, "
-                                      "revolute10, revolute20, revolute95, revolute100");
-  if (code >= 0) return code;
   int bad = references_check();
   for (int kind = 0; kind < SPATIAL_N_KINDS; kind++) bad |= derivatives_check((spatial_kind)kind);
-  for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-    char name[40];
-    snprintf(name, sizeof name, "%s%d", spatial_kind_name(problems[i].kind), problems[i].n);
-    if (!bench_wanted(&o, name)) continue;
-    printf("\n%s: chain of %d rods, %g s; error: position of the tip [m] at the end\n", name, problems[i].n,
-           spatial_chain_make(problems[i].kind, problems[i].n).t_end);
-    spatial_sweep_peers(&r, problems[i].kind, problems[i].n);
-  }
-  return bench_finish(&r, &o) || bad;
+  return bad;
 }
