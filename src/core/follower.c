@@ -103,6 +103,8 @@ ga_status ga_follower_create(ga_context *ctx, ga_stepper *st, const ga_follower_
   f->event = -1;
   ga_status status = take_memory(f);
   f->leader = o.leader ? *o.leader : ga_simulate_defaults();
+  if (o.leader)
+    ga__sim_choose_order(st, &f->leader); /* of order 4, halves of steps of order 8 are worse than these */
   if (!status) status = ga__sides_create(ctx, st->sys, &f->leader, &f->sides);
   if (!status && f->leader.n_events > 0) status = watch_events(f);
   f->opts.leader = NULL;

@@ -162,13 +162,24 @@ static const struct {
   int order;
 } ORDERS[] = {{9e-4, 4}, {9e-6, 6}, {0.0, 8}};
 
-static void tell_tolerance(ga_stepper *st, const ga_simulate_opts *o)
+static double tolerance_of(const ga_simulate_opts *o)
 {
-  st->tolerance = o->fixed_h > 0.0 ? 0.0 : o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
+  return o->fixed_h > 0.0 ? 0.0 : o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
+}
+
+void ga__sim_choose_order(ga_stepper *st, const ga_simulate_opts *o)
+{
+  const double tolerance = tolerance_of(o);
   if (!st->method->has_order || st->opts.order != 0) return;
   int i = 0;
-  while (st->tolerance > 0.0 && st->tolerance < ORDERS[i].from) i++;
+  while (tolerance > 0.0 && tolerance < ORDERS[i].from) i++;
   st->order = ORDERS[i].order;
+}
+
+static void tell_tolerance(ga_stepper *st, const ga_simulate_opts *o)
+{
+  st->tolerance = tolerance_of(o);
+  ga__sim_choose_order(st, o);
 }
 
 ga_status ga_simulator_create(ga_context *ctx, ga_stepper *st, const ga_simulate_opts *opts,

@@ -82,6 +82,8 @@ void ga__sim_count_step(ga_simulator *sim, double h, double err);
 /* Error test of the last step: *again: size to try instead; 0: accepted. */
 ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__rejected_step *before,
                               double *again);
+/* Of steps by collocation, if the stepper's options leave it open. */
+void ga__sim_choose_order(ga_stepper *st, const ga_simulate_opts *o);
 /* A force that acts for a short time must be resolved: its effect on velocities counts until the end of the
  * step in which it was found. */
 void ga__sim_test_velocity(ga_simulator *sim, int i);
