@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 PAPERS ?=
-.PHONY: deps build program run papers test verify bench soak figures site generated format clean help
+.PHONY: deps build program run papers test verify robust bench soak figures site generated format clean help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,10 @@ verify: build ## every order, drift and reference, and the cases of docs/trust.m
 	  GALPHA=$(BIN)/galpha $(BIN)/accuracy bars \
 	    $(filter-out %/light_cart_pole.yaml,$(wildcard examples/models/*.yaml)) tests/accuracy/models/*.yaml || code=1; \
 	  tests/accuracy/defaults $(BIN) build/defaults && exit $$code
+
+robust: build ## every model under order 2 and collocation, tolerances 1e-2 to 1e-9, five starts: hours, goes on where it ended (TOL=1e-3,1e-5 STARTS=1 MODELS=...: a part)
+	@$(BIN)/robust run --file build/robust.csv --tol "$${TOL:-1e-2,1e-3,1e-4,1e-5,1e-6,1e-7,1e-8,1e-9}" --starts "$${STARTS:-5}" \
+	  $${MODELS:-examples/models/*.yaml tests/accuracy/models/*.yaml}; code=$$?; tests/accuracy/robust-summary build/robust.csv && exit $$code
 
 bench: ## speed, side by side with installed peers, into build/bench.json (FULL=1: the long cases too)
 	@scripts/install-deps --bench

@@ -3,7 +3,8 @@
  * at a tolerance so tight that two orders and two families agree.
  *
  *   robust run [--file CSV] [--tol LIST] [--starts N] [--methods LIST] [--seconds S] MODEL...
- *   robust summary CSV
+ *
+ * tests/accuracy/robust-summary CSV makes tables of it.
  *
  * A row of CSV for each run. Rows that the file has already are not computed again, so a measurement that was
  * ended goes on, and models and tolerances can be measured in any order and in parts. Methods: stabilized;
@@ -25,21 +26,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RECORDS = 200, MOST_SIGNALS = 6000, MOST_LIST = 16, MOST_RUNS = 200, TEXT = 400, PATH = 1000 };
+enum { RECORDS = 200, MOST_SIGNALS = 6000, MOST_LIST = 16, MOST_RUNS = 200, TEXT = 400 };
 
 #define ENOUGH 0.15 /* [s] */
 #define NEAR 1e-3   /* of coordinates, and of velocities: how far other starts are away */
-#define QUIET                                                                                                \
-  1e-3 /* of the largest range of the unit: signals that move less are measured by that much of it */
+/* Signals that move less than this part of the largest range of their unit are measured by that much of it.
+ */
+#define QUIET 1e-3
 #define CONSTANT 1e-4 /* of the largest value of the unit: likewise, where nothing of it moves */
 #define LEAST 1e-6    /* in SI units: likewise, where all of it is rounding */
 #define TURN 6.283185307179586
 #define TIGHT 1e-11      /* tolerances of the solution that errors are measured from, */
 #define LESS_TIGHT 1e-10 /* of another order, */
 #define ORDER_2 1e-8     /* and of order 2 */
-#define LOST 10.0        /* times the tolerance: an error that should have been said */
-#define KNOWN 3.0        /* times the doubt in the solution: smaller errors say nothing */
-#define FRESH 1e-3       /* of the range: solutions of two families that differ more are no reference */
 
 typedef struct choice { /* of a run */
   ga_method method;

@@ -10,7 +10,8 @@
 
 static const int ORDERS[] = {3, 4, 5, 6, 7, 8, 10};
 enum { N_ORDERS = sizeof ORDERS / sizeof *ORDERS };
-static const char *const PROBLEMS[] = {"heavy_top", "heavy_top_se3", "mechatronic", "rolling_disk", "andrews31"};
+static const char *const PROBLEMS[] = {"heavy_top", "heavy_top_se3", "mechatronic", "rolling_disk",
+                                       "andrews31"};
 enum { N_PROBLEMS = sizeof PROBLEMS / sizeof *PROBLEMS };
 
 static rig open_colloc(const char *name, int order)
@@ -48,7 +49,8 @@ static void rules(void **state)
     assert_int_equal(ga__colloc_rule_make(order, &r), (order >= 3 && order <= 8) || order == 10);
 }
 
-/* vdot = −q exactly by its Padé approximation: order 4 of e^{ih}, M = 2, is (1 + z/2 + z²/12)/(1 − z/2 + z²/12).
+/* vdot = −q exactly by its Padé approximation: order 4 of e^{ih}, M = 2, is (1 + z/2 + z²/12)/(1 − z/2 +
+ * z²/12).
  */
 static int unit_mass(void *user, const ga_point *p, double *out)
 {
@@ -103,7 +105,8 @@ static void same_bits(const ga_stepper *a, const ga_stepper *b, const char *what
                b->now.block[i]);
 }
 
-/* What follows on a step that is taken back has the same bits as without it; one that fails changes nothing. */
+/* What follows on a step that is taken back has the same bits as without it; one that fails changes nothing.
+ */
 static void taken_back(void **state)
 {
   (void)state;
@@ -221,7 +224,8 @@ static outcome control(const char *name, int order, double tol)
   o.t_end = p->reference.t;
   o.rtol = o.rtol_v = o.rtol_x = tol, o.atol = o.atol_v = o.atol_x = 0.01 * tol;
   assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
-  assert_status(r.ctx, ga_simulator_start(sim, NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
+  assert_status(r.ctx,
+                ga_simulator_start(sim, NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
                 GA_OK);
   assert_status(r.ctx, ga_simulator_run(sim), GA_OK);
   outcome out = {0.0, ga_simulator_stats(sim)->steps};
@@ -238,8 +242,8 @@ static void errors_follow_tolerances(void **state)
   static const struct {
     const char *name;
     double most; /* error over tolerance */
-  } of[] = {{"heavy_top", 5}, {"andrews", 5}, {"slider_crank", 1}, {"rolling_disk", 5}, {"spring_mass", 1},
-            {"mechatronic", 1}, {"car_axis", 2}};
+  } of[] = {{"heavy_top", 5},   {"andrews", 5},     {"slider_crank", 1}, {"rolling_disk", 5},
+            {"spring_mass", 1}, {"mechatronic", 1}, {"car_axis", 2}};
   (void)state;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++)
     for (int order = 0; order <= 8; order += 4) {
@@ -247,7 +251,34 @@ static void errors_follow_tolerances(void **state)
       if (!(loose.error < 1e-4 * of[i].most && tight.error < 1e-8 * of[i].most))
         fail_msg("%s, order %d: errors %g, %g", of[i].name, order, loose.error, tight.error);
       if (!(tight.error < 1e-2 * loose.error))
-        fail_msg("%s, order %d: error %g at 1e-8 after %g at 1e-4", of[i].name, order, tight.error, loose.error);
+        fail_msg("%s, order %d: error %g at 1e-8 after %g at 1e-4", of[i].name, order, tight.error,
+                 loose.error);
+    }
+}
+
+/* A run in halved steps has the order of the run that it follows. */
+static void followers(void **state)
+{
+  static const double tolerance[] = {1e-3, 1e-5, 1e-7};
+  (void)state;
+  for (int order = 0; order <= 6; order += 6)
+    for (int i = 0; i < 3; i++) {
+      rig a = open_colloc("andrews", order), b = open_colloc("andrews", order);
+      ga_simulate_opts o = ga_simulate_defaults();
+      ga_follower_opts f = ga_follower_defaults();
+      ga_simulator *sim = NULL;
+      ga_follower *follower = NULL;
+      o.t_end = 1.0;
+      o.rtol = tolerance[i];
+      o.atol = 0.01 * tolerance[i];
+      f.leader = &o;
+      assert_status(a.ctx, ga_simulator_create(a.ctx, a.st, &o, &sim), GA_OK);
+      assert_status(b.ctx, ga_follower_create(b.ctx, b.st, &f, &follower), GA_OK);
+      assert_int_equal(a.st->order, order ? order : 4 + 2 * i);
+      assert_int_equal(b.st->order, a.st->order);
+      ga_follower_destroy(&follower);
+      ga_simulator_destroy(&sim);
+      close_both(&a, &b);
     }
 }
 
@@ -271,10 +302,11 @@ static void resumed(void **state)
     ga_simulate_opts o = ga_simulate_defaults();
     const ex_problem *p = r[0].problem;
     o.t_end = 0.5 * p->t_end;
-    for (int k = 0; k < 2; k++) assert_status(r[k].ctx, ga_simulator_create(r[k].ctx, r[k].st, &o, &sim[k]), GA_OK);
-    assert_status(r[0].ctx,
-                  ga_simulator_start(sim[0], NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
-                  GA_OK);
+    for (int k = 0; k < 2; k++)
+      assert_status(r[k].ctx, ga_simulator_create(r[k].ctx, r[k].st, &o, &sim[k]), GA_OK);
+    assert_status(
+        r[0].ctx,
+        ga_simulator_start(sim[0], NULL, 0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL), GA_OK);
     for (int k = 0; k < 20; k++) assert_status(r[0].ctx, ga_simulator_step(sim[0]), GA_OK);
     double *saved = calloc(ga_simulator_saved_size(sim[0]), sizeof *saved);
     assert_status(r[0].ctx, ga_simulator_save(sim[0], saved), GA_OK);
@@ -294,7 +326,8 @@ int main(void)
       cmocka_unit_test(taken_back),    cmocka_unit_test(saved_and_loaded),
       cmocka_unit_test(no_allocation), cmocka_unit_test(dense),
       cmocka_unit_test(refused),       cmocka_unit_test(errors_follow_tolerances),
-      cmocka_unit_test(stiff),         cmocka_unit_test(resumed),
+      cmocka_unit_test(followers),     cmocka_unit_test(stiff),
+      cmocka_unit_test(resumed),
   };
   return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
 }

@@ -619,6 +619,149 @@ static void test_saving(void **state)
   mbs_close(&r);
 }
 
+/* ---- Steps of higher order ---- */
+
+/* A stepper by collocation at its start. */
+static ga_stepper *start_collocation(const mbs_rig *r, int order)
+{
+  ga_stepper *st = NULL;
+  ga_stepper_opts o = ga_stepper_defaults();
+  ga_start_opts start = ga_start_defaults();
+  double q[MBS_MOST], v[MBS_MOST], x[MBS_MOST];
+  o.method = GA_COLLOCATION;
+  o.order = order;
+  o.newton.tol = 1e-14;
+  o.newton.max_iterations = 50;
+  start.h = 0.01;
+  start.max_change = 10;
+  mbs_ok(r, ga_machine_initial(r->m, q, v, x));
+  mbs_ok(r, ga_stepper_create(r->ctx, ga_machine_system(r->m), &o, &st));
+  mbs_ok(r, ga_stepper_start(st, &start, 0, q, v, x, NULL, NULL, NULL));
+  return st;
+}
+
+/* energy.balance at t within the last step. */
+static double balance_inside(const mbs_rig *r, const ga_meter *meter, ga_stepper *st, double t)
+{
+  double q[MBS_MOST], v[MBS_MOST], vdot[MBS_MOST], lambda[MBS_MOST], psi[MBS_MOST], x[MBS_MOST], y[MBS_MOST],
+      balance;
+  const ga_state s = {.t = t, .q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi, .x = x, .y = y};
+  const int i = ga_machine_find_signal(r->m, "energy.balance");
+  mbs_ok(r, ga_stepper_interpolate(st, t, q, v, vdot, lambda, psi, x, y));
+  mbs_ok(r, ga_machine_signals(r->m, meter, &s, 1, &i, &balance));
+  return balance;
+}
+
+/* Largest |balance| at the ends of n steps to t_end and, if not NULL, in their middles. follow 0: as if the
+ * method had order 2. */
+static double followed_balance(int what, int order, int n, int follow, double *middle)
+{
+  mbs_rig r = machine(GA_FORM_SPACE, what);
+  ga_meter *meter = NULL;
+  const double h = 0.8 / n;
+  double worst = 0;
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &meter));
+  ga_stepper *st = start_collocation(&r, order);
+  mbs_ok(&r, ga_meter_start(meter, ga_stepper_state(st)));
+  if (middle) *middle = 0;
+  for (int k = 0; k < n; k++) {
+    mbs_ok(&r, ga_stepper_step(st, h));
+    if (follow) mbs_ok(&r, ga_meter_follow(meter, st));
+    if (middle) *middle = fmax(*middle, fabs(balance_inside(&r, meter, st, (k + 0.5) * h)));
+    mbs_ok(&r, ga_meter_update(meter, ga_stepper_state(st)));
+    worst = fmax(worst, fabs(mbs_signal(&r, meter, st, "energy.balance")));
+    if (follow) mbs_ok(&r, ga_meter_follow(meter, st)); /* again: nothing changes */
+    assert_near(mbs_signal(&r, meter, st, "energy.balance"), mbs_signal(&r, meter, st, "energy.balance"), 0,
+                "the same");
+  }
+  ga_stepper_destroy(&st);
+  ga_meter_destroy(&meter);
+  mbs_close(&r);
+  return worst;
+}
+
+/* The balance has the order of the steps at their ends, with drives, losses, forces and controllers; within
+ * them at least three, and it is of order 2 for a meter that does not follow. */
+static void test_followed(void **state)
+{
+  static const int order[] = {3, 4, 5, 6, 8};
+  static const int parts[] = {SPRINGS | DRIVE, SPRINGS | FORCES, SPRINGS | LOSSES, KINDS - 1};
+  (void)state;
+  for (int i = 0; i < 5; i++)
+    for (int k = 0; k < (rig_brief() ? 1 : 4); k++) {
+      const int n = order[i] > 6 ? 16 : 32;
+      double coarse_inside, fine_inside;
+      const double coarse = followed_balance(parts[k], order[i], n, 1, &coarse_inside),
+                   fine = followed_balance(parts[k], order[i], 2 * n, 1, &fine_inside),
+                   plain = followed_balance(parts[k], order[i], 2 * n, 0, NULL);
+      const double seen = log2(coarse / fine);
+      if (!(seen > order[i] - 0.6 && seen < order[i] + 1.5) && fine > 1e-12)
+        fail_msg("parts %d, order %d: balance off by %.2e, then %.2e: order %.2f", parts[k], order[i], coarse,
+                 fine, seen);
+      if (!(log2(coarse_inside / fine_inside) > 2.7) && fine_inside > 1e-11)
+        fail_msg("parts %d, order %d: within steps %.2e, then %.2e", parts[k], order[i], coarse_inside,
+                 fine_inside);
+      assert_true(order[i] < 4 || plain > 3 * fine);
+    }
+}
+
+/* Saved between two steps, a meter goes on to the same bits, however often it looks at states within them; a
+ * stepper of another machine is refused, one of order 2 has no nodes. */
+static void test_following(void **state)
+{
+  (void)state;
+  mbs_rig r = machine(GA_FORM_SPACE, KINDS - 1), other = {.ctx = r.ctx};
+  ga_meter *a = NULL, *b = NULL;
+  double saved[MOST], again[MOST], begin, at[GA_MOST_NODES];
+  ga_state node;
+  mbs_ok(&r, ga_machine_create(r.ctx, NULL, &other.m));
+  add_arm(&other, "alone", 0);
+  mbs_ok(&r, ga_machine_build(other.m));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &a));
+  mbs_ok(&r, ga_meter_create(ga_machine_context(r.m), r.m, &b));
+  ga_stepper *st = start_collocation(&r, 6), *plain = mbs_start(&r, NAN, 0.01, -1),
+             *alien = mbs_start(&other, NAN, 0.01, -1);
+  mbs_ok(&r, ga_meter_follow(a, st)); /* not started: nothing to do */
+  mbs_ok(&r, ga_meter_start(a, ga_stepper_state(st)));
+  assert_int_equal(ga_stepper_nodes(st, &begin, at), 0);
+  assert_status(r.ctx, ga_stepper_node(st, 0, &node), GA_ERR_ARGUMENT);
+  for (int k = 0; k < 6; k++) {
+    mbs_ok(&r, ga_stepper_step(st, 0.02));
+    mbs_ok(&r, ga_meter_follow(a, st));
+    mbs_ok(&r, ga_meter_update(a, ga_stepper_state(st)));
+    if (k == 2) {
+      ga_meter_save(a, saved);
+      mbs_ok(&r, ga_meter_load(b, saved));
+    } else if (k > 2) {
+      mbs_ok(&r, ga_meter_follow(b, st));
+      balance_inside(&r, b, st, 0.02 * k + 0.013);
+      mbs_ok(&r, ga_meter_update(b, ga_stepper_state(st)));
+    }
+  }
+  ga_meter_save(a, saved);
+  ga_meter_save(b, again);
+  assert_memory_equal(saved, again, ga_meter_saved_size(a) * sizeof *saved);
+  assert_int_equal(ga_stepper_nodes(st, &begin, at), 4);
+  assert_true(begin == at[0] && at[3] == ga_stepper_state(st)->t && at[1] > at[0] && at[2] > at[1] &&
+              at[3] > at[2]);
+  mbs_ok(&r, ga_stepper_node(st, 1, &node));
+  assert_true(node.t == at[1] && !node.a);
+  assert_status(r.ctx, ga_stepper_node(st, 4, &node), GA_ERR_ARGUMENT);
+  mbs_ok(&r, ga_stepper_step(plain, 0.01));
+  assert_int_equal(ga_stepper_nodes(plain, &begin, at), 0);
+  mbs_ok(&r, ga_meter_follow(a, plain));
+  assert_status(ga_machine_context(r.m), ga_meter_follow(a, alien), GA_ERR_ARGUMENT);
+  mbs_ok(&r, ga_stepper_undo(st));
+  assert_int_equal(ga_stepper_nodes(st, &begin, at), 0);
+  ga_stepper_destroy(&st);
+  ga_stepper_destroy(&plain);
+  ga_stepper_destroy(&alien);
+  ga_meter_destroy(&a);
+  ga_meter_destroy(&b);
+  ga_machine_destroy(&other.m);
+  mbs_close(&r);
+}
+
 /* ---- What a step costs ---- */
 
 static ga__powers powers_of(const mbs_rig *r, ga_stepper *st)
@@ -919,6 +1062,7 @@ int main(void)
       cmocka_unit_test(test_impacts),       cmocka_unit_test(test_turns),
       cmocka_unit_test(test_turning),       cmocka_unit_test(test_saved_turns),
       cmocka_unit_test(test_saving),        cmocka_unit_test(test_left_out),
+      cmocka_unit_test(test_followed),      cmocka_unit_test(test_following),
       cmocka_unit_test(test_linear),        cmocka_unit_test(test_any_order),
       cmocka_unit_test(test_conservative),  cmocka_unit_test(test_turns_by_rare_reads),
       cmocka_unit_test(test_turns_at_rest), cmocka_unit_test(test_fastest),

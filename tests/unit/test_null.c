@@ -205,6 +205,7 @@ static ga_start_change start_change_;
 static ga_start_opts start_opts_;
 static ga_start_report start_report_;
 static ga_step_failure step_failure_;
+static ga_state node_state_;
 static ga_stepper_opts stepper_opts_;
 static ga_symbol symbol_;
 static ga_system_def system_def_;
@@ -602,6 +603,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_stepper_failure, (P(st), P(&step_failure_))) \
   STATUS(ga_stepper_error, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_stepper_interpolate, (P(st), 0.5, FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  VALUE(ga_stepper_nodes, (P(st), P(numbers), P(numbers))) \
+  STATUS(ga_stepper_node, (P(st), 0, P(&node_state_))) \
   STATUS(ga_stepper_run, (P(st), 0.5, 1, NULL, NULL)) \
   VALUE(ga_stepper_state, (P(st))) \
   VALUE(ga_stepper_stats, (P(st))) \
@@ -766,6 +769,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_meter_create, (P(ctx), P(machine), P(&none.meter))) \
   VOID(ga_meter_destroy, (P(&none.meter))) \
   STATUS(ga_meter_start, (P(meter), P(ga_stepper_state(st)))) \
+  STATUS(ga_meter_follow, (P(meter), P(st))) \
   STATUS(ga_meter_update, (P(meter), P(ga_stepper_state(st)))) \
   VOID(ga_meter_add_input, (P(meter), 0.0)) \
   VOID(ga_meter_add_loss, (P(meter), 0.0)) \

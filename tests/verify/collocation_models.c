@@ -15,7 +15,7 @@ enum {
   SAMPLES = 5,
   LEVELS = 12,
   LEAST_LEVELS = 4,
-  LEAST_KINDS = 4,
+  LEAST_KINDS = 3,
   MOST_SET = 3,
   MOST_ORDERS = 4,
   N_KINDS = 6
