@@ -52,7 +52,7 @@ static contest_code *code_add(contest *c, const char *key, const char *title, co
 /* The defaults, and the orders that they choose among, one by one. */
 static void add_automatic(contest *c)
 {
-  code_add(c, "automatic", "galpha, automatic", CONTEST_AUTOMATIC)->method = GA_COLLOCATION;
+  code_add(c, "automatic", "galpha, automatic", CONTEST_AUTOMATIC)->method = GA_AUTOMATIC;
   for (int order = 4; order <= 10; order += 2) {
     char key[16], title[32];
     snprintf(key, sizeof key, "order_%d", order);
