@@ -604,6 +604,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_stepper_error, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_stepper_interpolate, (P(st), 0.5, FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers))) \
   VALUE(ga_stepper_nodes, (P(st), P(numbers), P(numbers))) \
+  VALUE(ga_stepper_order, (P(st))) \
   STATUS(ga_stepper_node, (P(st), 0, P(&node_state_))) \
   STATUS(ga_stepper_run, (P(st), 0.5, 1, NULL, NULL)) \
   VALUE(ga_stepper_state, (P(st))) \
