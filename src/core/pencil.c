@@ -534,6 +534,47 @@ void ga__pencil_mul_e(const ga__pencil *c, double *y, const double *z)
   ga_sparse_mul(y, c->E, z);
 }
 
+/* y += factor (P' − P) z */
+static void add_change(double *y, double factor, const ga_sparse *P, const ga_sparse *moved, const double *z)
+{
+  for (int c = 0; c < P->cols; c++)
+    for (int k = P->col_start[c]; k < P->col_start[c + 1]; k++)
+      y[P->row[k]] += factor * (moved->value[k] - P->value[k]) * z[c];
+}
+
+/* What hidden constraints change by, as put_hidden() has them. */
+static void add_hidden_change(const ga__pencil *c, const ga_evaluation *ev, const ga_evaluation *moved,
+                              double *y, const double *z)
+{
+  const int row = c->start[GA__Z_ETA];
+  if (c->size[GA__Z_ETA] == 0) return;
+  const ga_sparse *B = ga_evaluation_matrix(ev, GA_BLOCK_ETA, GA_BY_V),
+                  *B1 = ga_evaluation_matrix(moved, GA_BLOCK_ETA, GA_BY_V);
+  add_change(y + row, c->rate, B, B1, z + c->start[GA__Z_V]);
+  add_change(y + row, 1.0, ga_evaluation_matrix(ev, GA_BLOCK_ETA, GA_BY_Q),
+             ga_evaluation_matrix(moved, GA_BLOCK_ETA, GA_BY_Q), z);
+  for (int j = 0; j < B->cols; j++)
+    for (int k = B->col_start[j]; k < B->col_start[j + 1]; k++)
+      y[j] += (B1->value[k] - B->value[k]) * z[row + B->row[k]];
+}
+
+void ga__pencil_mul_change(const ga__pencil *c, const ga_evaluation *ev, const ga_evaluation *moved,
+                           double *y, const double *z)
+{
+  memset(y, 0, (size_t)c->n * sizeof *y);
+  for (int r = 0; r < GA_N_BLOCKS; r++) {
+    const int row = c->squared && r == GA_BLOCK_V ? 0 : c->start[ROWS[r]];
+    for (int b = GA_BY_VDOT + 1; b < GA_N_BY; b++)
+      if (c->size[PART[b]] > 0)
+        add_change(y + row, b == GA_BY_V ? -c->rate : -1.0,
+                   ga_evaluation_matrix(ev, (ga_equation_block)r, (ga_by)b),
+                   ga_evaluation_matrix(moved, (ga_equation_block)r, (ga_by)b), z + c->start[PART[b]]);
+  }
+  add_hidden_change(c, ev, moved, y, z);
+  for (int i = 0; i < c->n; i++)
+    if (c->left_out[i]) y[i] = 0.0;
+}
+
 /* x := (A − τ0 E)⁻¹ x */
 static ga_status solve_scaled(ga__pencil *c, double *x)
 {
