@@ -89,11 +89,12 @@ typedef struct entries {
   double *value;
 } entries;
 
-static int entries_create(ga_context *ctx, size_t room, entries *e)
+/* values 0: places alone. */
+static int entries_create(ga_context *ctx, size_t room, int values, entries *e)
 {
   *e = (entries){0, ga__alloc(ctx, room, sizeof(int)), ga__alloc(ctx, room, sizeof(int)),
-                 ga__alloc(ctx, room, sizeof(int)), ga__alloc(ctx, room, sizeof(double))};
-  return e->row && e->col && e->place && e->value;
+                 ga__alloc(ctx, room, sizeof(int)), values ? ga__alloc(ctx, room, sizeof(double)) : NULL};
+  return e->row && e->col && e->place && (e->value || !values);
 }
 
 static void entries_destroy(ga_context *ctx, entries *e)
@@ -297,7 +298,7 @@ static ga_status create_sum(ga__pencil *c)
 {
   const size_t room = (size_t)c->A->nnz + (size_t)c->E->nnz;
   entries all;
-  ga_status status = entries_create(c->ctx, room, &all) ? GA_OK : ga__no_memory(c->ctx, "modes");
+  ga_status status = entries_create(c->ctx, room, 0, &all) ? GA_OK : ga__no_memory(c->ctx, "modes");
   if (!status) {
     all.n = list_pairs(c->A, all.row, all.col);
     all.n += list_pairs(c->E, all.row + all.n, all.col + all.n);
@@ -331,7 +332,8 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
   unsigned char *left_out = c->left_out = ga__alloc(c->ctx, (size_t)c->n, 1);
   double *ad = ga__alloc(c->ctx, n_ad, sizeof *ad);
   count_entries(c, ev, found, &of_A, &of_E);
-  const int complete = entries_create(c->ctx, of_A, &A) & entries_create(c->ctx, of_E, &E) && left_out && ad;
+  const int complete =
+      entries_create(c->ctx, of_A, 1, &A) & entries_create(c->ctx, of_E, 1, &E) && left_out && ad;
   ga_status status = complete ? GA_OK : ga__no_memory(c->ctx, "modes");
   if (!status) {
     mark_relations(c, found, left_out);

@@ -570,6 +570,25 @@ static void too_few_elements(void **state)
     }
 }
 
+/* A ring of four elements, whose errors of the first and second cut cancel in part; its frequency is known.
+ */
+static void coarse_ring(void **state)
+{
+  (void)state;
+  bench b = bench_open(
+      NULL, "galpha: 1\nbodies:\n  b: {type: beam, position: [0, 0, 0], length: 1, curvature: [0, 0, "
+            "6.283185307179586], elements: 4, section: numbers, mass_per_length: 1, stiffness: [1e8, "
+            "1e8, 1e8, 1, 1, 1], rotary_inertia: [2e-8, 1e-8, 1e-8]}\n"
+            "joints:\n  close: {type: fixed, a: b, b: b.end}\n");
+  find_modes(&b, 7, 0);
+  const double n2 = 4.0, exact = sqrt(pow(2 * PI, 4) * n2 * (n2 - 1) * (n2 - 1) / (n2 + 1));
+  const double error = ga_modes_at(b.modes, 6)->im / exact - 1.0;
+  const ga_coarse_part c = coarse_part(&b);
+  assert_true(error > 0.005 && c.mode == 6);
+  assert_true(fabs(c.error - error) < 0.25 * error);
+  bench_close(&b);
+}
+
 /* One element; nothing is said about free motions, or where the beam is but a spring. */
 static void one_element(void **state)
 {
@@ -611,6 +630,7 @@ int main(void)
                                      cmocka_unit_test(rhombus),
                                      cmocka_unit_test(slopes),
                                      cmocka_unit_test(too_few_elements),
-                                     cmocka_unit_test(one_element)};
+                                     cmocka_unit_test(one_element),
+                                     cmocka_unit_test(coarse_ring)};
   return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
 }
