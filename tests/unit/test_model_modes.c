@@ -570,6 +570,63 @@ static void too_few_elements(void **state)
     }
 }
 
+/* The centre of mass off the axis by c couples bending and twist: of a beam that is pinned at both ends and
+ * held against twist (EI k⁴ − m ω²)(GJ k² − J ω²) = (m c ω²)², k = nπ, J about the axis. Order 2. */
+static void off_axis_beam(void **state)
+{
+  const double m = 1.0, c = 0.1, stiffness = 500.0, J = 0.02 + m * c * c;
+  double error[2][2];
+  (void)state;
+  for (int fine = 0; fine < 2; fine++) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "galpha: 1\nbodies:\n  b: {type: beam, from: [0, 0, 0], to: [1, 0, 0], elements: %d, section: "
+        "numbers, "
+        "mass_per_length: 1, stiffness: [1e9, 1e9, 1e9, 500, 500, 1e9], rotary_inertia: [0.02, 1e-9, 1e-9], "
+        "centre: [0.1, 0]}\n"
+        "joints:\n  a: {type: revolute, a: ground, b: b, at: {position: [0, 0, 0], rotation: {z_axis: [0, 1, "
+        "0]}}}\n"
+        "  e: {type: point_on_line, a: ground, b: b.end, at: {position: [1, 0, 0], rotation: {z_axis: [1, 0, "
+        "0]}}}\n"
+        "markers: {p: {body: b, position: [1, 0.5, 0]}}\n"
+        "constraints:\n  level: {zero: 'p.z - b.end.z', unit: m}\n",
+        fine ? 16 : 8);
+    bench b = bench_open(NULL, text);
+    find_modes(&b, 2, 0);
+    const double bending = stiffness * pow(PI, 4), twist = stiffness * PI * PI, a = m * J - m * m * c * c,
+                 half = 0.5 * (bending * J + twist * m), root = sqrt(half * half - a * bending * twist);
+    for (int i = 0; i < 2; i++)
+      error[fine][i] = fabs(ga_modes_at(b.modes, i)->im / sqrt((half + (i ? root : -root)) / a) - 1.0);
+    bench_close(&b);
+  }
+  for (int i = 0; i < 2; i++) {
+    assert_true(error[1][i] < 1.1e-3);
+    assert_true(fabs(log2(error[0][i] / error[1][i]) - 2.0) < 0.15);
+  }
+}
+
+/* The mass is positive with a centre far off the axis too: nothing grows, by all modes there are. */
+static void far_off_axis(void **state)
+{
+  (void)state;
+  for (int n = 1; n <= 4; n += 3) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "galpha: 1\nbodies:\n  b: {type: beam, from: [0, 0, 0], to: [1, 0, 0], elements: %d, section: "
+             "numbers, "
+             "mass_per_length: 1e-3, stiffness: [1e6, 1e6, 1e6, 500, 500, 500], rotary_inertia: [2e-6, 1e-6, "
+             "2e-6], "
+             "centre: [0.1, -0.05]}\njoints: {wall: {type: fixed, a: ground, b: b}}\n",
+             n);
+    bench b = bench_open(NULL, text);
+    const ga_modes_info *info = find_modes(&b, 6 * n, 1);
+    assert_int_equal(info->n, 6 * n);
+    for (int i = 0; i < info->n; i++) assert_true(ga_modes_at(b.modes, i)->re == 0.0);
+    bench_close(&b);
+  }
+}
+
 /* A ring of four elements, whose errors of the first and second cut cancel in part; its frequency is known.
  */
 static void coarse_ring(void **state)
@@ -631,6 +688,8 @@ int main(void)
                                      cmocka_unit_test(slopes),
                                      cmocka_unit_test(too_few_elements),
                                      cmocka_unit_test(one_element),
-                                     cmocka_unit_test(coarse_ring)};
+                                     cmocka_unit_test(coarse_ring),
+                                     cmocka_unit_test(off_axis_beam),
+                                     cmocka_unit_test(far_off_axis)};
   return cmocka_run_group_tests_name("model: modes", tests, NULL, NULL);
 }
