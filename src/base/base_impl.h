@@ -7,8 +7,26 @@
 
 enum { GA__STARTING = 1, GA__UNDEFINED = 2 };
 
+/* ---- The heap of contexts without an allocator of the caller (heap.c) ---- */
+
+enum { GA__HEAP_KEPT = 8 };
+
+typedef struct ga__heap {
+  size_t used, peak, kept; /* [bytes] given out, the most of it so far, and of the blocks below */
+  int n_kept;
+  void *block[GA__HEAP_KEPT]; /* released, for later requests */
+} ga__heap;
+
+/* bytes > 0, zeroed; NULL when out of memory. */
+void *ga__heap_alloc(ga__heap *heap, size_t bytes);
+void ga__heap_free(ga__heap *heap, void *block);
+void ga__heap_close(ga__heap *heap); /* releases what is kept */
+
+/* ---- The context (context.c) ---- */
+
 struct ga_context {
   ga_context_opts opts;
+  ga__heap heap;
   ga_error error;
   int muted;                /* > 0: failures are expected and not stored */
   char text[GA_ERROR_TEXT]; /* the sentence of the error, made by ga_context_error() */

@@ -5,18 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *alloc_default(void *user, size_t bytes)
-{
-  (void)user;
-  return malloc(bytes);
-}
-
-static void release_default(void *user, void *block)
-{
-  (void)user;
-  free(block);
-}
-
 ga_context_opts ga_context_defaults(void)
 {
   return (ga_context_opts){.log_level = GA_LOG_WARNING};
@@ -29,11 +17,7 @@ ga_status ga_context_create(const ga_context_opts *opts, ga_context **out)
   if (!out) return GA_ERR_ARGUMENT;
   *out = NULL;
   if (!used.alloc != !used.release) return GA_ERR_ARGUMENT;
-  if (!used.alloc) {
-    used.alloc = alloc_default;
-    used.release = release_default;
-  }
-  ctx = used.alloc(used.alloc_user, sizeof *ctx);
+  ctx = used.alloc ? used.alloc(used.alloc_user, sizeof *ctx) : malloc(sizeof *ctx);
   if (!ctx) return GA_ERR_MEMORY;
   *ctx = (ga_context){.opts = used, .error = ga__error_none()};
   *out = ctx;
@@ -43,7 +27,12 @@ ga_status ga_context_create(const ga_context_opts *opts, ga_context **out)
 void ga_context_destroy(ga_context **ctx)
 {
   if (!ctx || !*ctx) return;
-  (*ctx)->opts.release((*ctx)->opts.alloc_user, *ctx);
+  const ga_context_opts *o = &(*ctx)->opts;
+  ga__heap_close(&(*ctx)->heap);
+  if (o->release)
+    o->release(o->alloc_user, *ctx);
+  else
+    free(*ctx);
   *ctx = NULL;
 }
 
@@ -76,12 +65,16 @@ void *ga__alloc(ga_context *ctx, size_t count, size_t size)
   if (size > 0 && count > SIZE_MAX / size) return NULL;
   bytes = count * size;
   if (bytes == 0) bytes = 1; /* malloc(0) may return NULL, which would read as a failure */
-  if (ctx->opts.alloc == alloc_default) return calloc(1, bytes); /* pages of large blocks are zero already */
+  if (!ctx->opts.alloc) return ga__heap_alloc(&ctx->heap, bytes);
   block = ctx->opts.alloc(ctx->opts.alloc_user, bytes);
   return block ? memset(block, 0, bytes) : NULL;
 }
 
 void ga__free(ga_context *ctx, void *block)
 {
-  if (block) ctx->opts.release(ctx->opts.alloc_user, block);
+  if (!block) return;
+  if (ctx->opts.release)
+    ctx->opts.release(ctx->opts.alloc_user, block);
+  else
+    ga__heap_free(&ctx->heap, block);
 }

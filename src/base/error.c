@@ -181,7 +181,7 @@ static int write_number(ga__writer *w, const ga_error *e, const char *slot)
   int digits = slot[1] == '.' ? slot[2] - '0' : is_count ? 15 : 6;
   if (slot[1] == '.' && slot[3] != '}') digits = 10 * digits + slot[3] - '0';
   ga__write(w, "%.*g%s%s", digits, value, e->number[i].unit[0] ? " " : "", e->number[i].unit);
-  return 1;
+  return !isnan(value);
 }
 
 /* "stiffness", "force[1]", "inputs.reference" */

@@ -12,7 +12,8 @@
  *
  * Zeros. Eigenvalues 0 of free motions are double, and rounding ε of a double one moves it by √ε: it looks
  * like a slow oscillation. What is not sensitive is the space that they span. Within the subspace, c is a
- * motion without forces where A Y c is no more than the rounding of its terms; and c' belongs to the zeros
+ * motion without forces where A Y c is no more than the rounding of its terms, or than what it is measured to
+ * be off by; and c' belongs to the zeros
  * too where A Y c' lies in the space of E Y c of those found before (a motion with constant speed), and so
  * on. What is left has no zeros, and its eigenvalues are computed without them. */
 #include "core/sample.h"
@@ -20,6 +21,7 @@
 #include "core/evaluate.h"
 #include "core/kink.h"
 #include "core/pencil.h"
+#include "core/rounding.h"
 #include "core/steady.h"
 #include "core/turning.h"
 #include "lin/lin_impl.h"
@@ -31,6 +33,11 @@
 
 /* A Y c is zero up to this part of its terms, times the root of their number. */
 #define ZERO 1e-14
+/* Where it is less than the second part of them, it is also zero up to this multiple of what it is off by: of
+ * its change when the point is moved by its rounding, since forces within a beam may be larger than those
+ * that add up to its rows, or of the defect of the subspace. */
+#define ZERO_MARGIN 4.0
+#define ZERO_DOUBTFUL 1e-7
 /* |θ| up to this part of the largest is the rounding of infinite eigenvalues; the second for τ = s. */
 #define INFINITE_SQUARED 1e-12
 #define INFINITE_PLAIN 1e-7
@@ -58,6 +65,7 @@ enum {
   MOST_DENSE = 4000,
   MOST_SHIFTS = 8,
   MOST_LOWERED = 2,
+  ROUNDINGS = 3,
   MOST_SINGULAR = 5
 };
 
@@ -87,6 +95,7 @@ typedef enum progress {
 
 typedef struct search {
   ga_context *ctx;
+  const ga_point *p;
   ga_evaluation *ev; /* at the point */
   ga__pencil pencil;
   int wanted;                /* modes; 0: not given */
@@ -103,6 +112,7 @@ typedef struct search {
   double *Y;                   /* [k][n] */
   double usual[GA__N_Z];       /* largest numbers of each part of Y */
   double *H;                   /* [k][k] by columns */
+  double *Q, *R;               /* [k][k] by columns, H = Q R */
   int n_zero, n_free;          /* zeros among them; those without forces */
   double *Z;                   /* [k][k] orthonormal coordinates: zeros, then the others */
   int *level;                  /* [k] steps of the search after which they were found */
@@ -175,9 +185,9 @@ static ga__operator make_operator(search *s)
 
 static void release_vectors(search *s)
 {
-  void *const block[] = {s->Y, s->H, s->Z, s->level, s->coordinates, s->found};
+  void *const block[] = {s->Y, s->H, s->Q, s->R, s->Z, s->level, s->coordinates, s->found};
   for (size_t i = 0; i < sizeof block / sizeof *block; i++) ga__free(s->ctx, block[i]);
-  s->Y = s->H = s->Z = NULL;
+  s->Y = s->H = s->Q = s->R = s->Z = NULL;
   s->level = NULL;
   s->coordinates = NULL;
   s->found = NULL;
@@ -204,39 +214,44 @@ static ga_status take_memory(search *s)
   release_vectors(s);
   s->Y = ga__alloc(s->ctx, k, n * sizeof(double));
   s->H = ga__alloc(s->ctx, k, k * sizeof(double));
+  s->Q = ga__alloc(s->ctx, k, k * sizeof(double));
+  s->R = ga__alloc(s->ctx, k, k * sizeof(double));
   s->Z = ga__alloc(s->ctx, k, k * sizeof(double));
   s->level = ga__alloc(s->ctx, k, sizeof(int));
   s->coordinates = ga__alloc(s->ctx, k, k * sizeof(double complex));
   s->found = ga__alloc(s->ctx, 2 * k, sizeof *s->found);
-  return s->Y && s->H && s->Z && s->level && s->coordinates && s->found ? GA_OK
-                                                                        : ga__no_memory(s->ctx, "modes");
+  const int complete = s->Y && s->H && s->Q && s->R && s->Z && s->level && s->coordinates && s->found;
+  return complete ? GA_OK : ga__no_memory(s->ctx, "modes");
 }
 
 /* Y := Y H⁻¹ with H = Q R, row by row: w R = y, y := w Qᵀ. Columns of Y are then of one size, whatever their
- * θ. */
-static ga_status divide_by_h(search *s)
+ * θ. w: [k] */
+static void divide_by_h(search *s, double *w)
 {
   const size_t k = (size_t)s->space.k, n = (size_t)s->pencil.n;
-  double *Q, *R, *w, *block = NULL;
-  const ga__array need[] = {{&Q, k * k}, {&R, k * k}, {&w, k}};
-  const ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &block, NULL);
-  if (status) return status;
-  memcpy(Q, s->H, k * k * sizeof *Q);
-  triangulate((int)k, (int)k, Q, R);
   for (size_t row = 0; row < n; row++) {
     for (size_t j = 0; j < k; j++) {
       w[j] = s->Y[j * n + row];
-      for (size_t i = 0; i < j; i++) w[j] -= w[i] * R[j * k + i];
-      w[j] = R[j * k + j] > 0.0 ? w[j] / R[j * k + j] : 0.0;
+      for (size_t i = 0; i < j; i++) w[j] -= w[i] * s->R[j * k + i];
+      w[j] = s->R[j * k + j] > 0.0 ? w[j] / s->R[j * k + j] : 0.0;
     }
     for (size_t j = 0; j < k; j++) {
       double sum = 0.0;
-      for (size_t i = 0; i < k; i++) sum += w[i] * Q[i * k + j];
+      for (size_t i = 0; i < k; i++) sum += w[i] * s->Q[i * k + j];
       s->Y[j * n + row] = sum;
     }
   }
-  ga__free(s->ctx, block);
-  return GA_OK;
+}
+
+/* x[k] := H⁻¹ c */
+static void solve_h(const search *s, double *x, const double *c)
+{
+  const size_t k = (size_t)s->space.k;
+  for (size_t i = 0; i < k; i++) x[i] = dot((int)k, s->Q + i * k, c);
+  for (size_t i = k; i-- > 0;) {
+    for (size_t j = i + 1; j < k; j++) x[i] -= s->R[j * k + i] * x[j];
+    x[i] = s->R[i * k + i] > 0.0 ? x[i] / s->R[i * k + i] : 0.0;
+  }
 }
 
 /* Y and H. */
@@ -250,7 +265,10 @@ static ga_status expand(search *s)
     for (int i = 0; i < k; i++)
       s->H[(size_t)j * (size_t)k + (size_t)i] = dot(m, s->space.basis + (size_t)i * (size_t)m, y);
   }
-  return divide_by_h(s);
+  memcpy(s->Q, s->H, (size_t)k * (size_t)k * sizeof *s->Q);
+  triangulate(k, k, s->Q, s->R);
+  divide_by_h(s, s->Z); /* not used before the search of zeros */
+  return GA_OK;
 }
 
 /* The largest numbers of each part of Y. */
@@ -374,6 +392,7 @@ typedef struct zero_work {
   double *T, *U;   /* [k][n] */
   double *R;       /* [k][k] */
   double *C;       /* [k][k] */
+  int *is_zero;    /* [k] */
   double *block;
 } zero_work;
 
@@ -382,7 +401,9 @@ static ga_status zero_work_create(const search *s, zero_work *w)
   const size_t n = (size_t)s->pencil.n, k = (size_t)s->space.k;
   const ga__array need[] = {{&w->scale, n}, {&w->AY, k * n}, {&w->EY, k * n}, {&w->T, k * n},
                             {&w->U, k * n}, {&w->R, k * k},  {&w->C, k * k}};
-  return ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &w->block, NULL);
+  const ga_status status = ga__arrays_create(s->ctx, GA__ARRAYS(need), "modes", &w->block, NULL);
+  w->is_zero = status ? NULL : ga__alloc(s->ctx, k, sizeof *w->is_zero);
+  return status || w->is_zero ? status : ga__no_memory(s->ctx, "modes");
 }
 
 static void prepare_zeros(const search *s, zero_work *w)
@@ -414,6 +435,87 @@ static void project(const search *s, const zero_work *w)
       }
 }
 
+/* Column i of C: the singular vector of the i-th largest singular value, in the basis Z. */
+static void list_directions(const search *s, const ga__svd *svd, int left, double *C)
+{
+  const int k = s->space.k;
+  const double *rest = s->Z + (size_t)s->n_zero * (size_t)k;
+  for (int i = 0; i < left; i++) combine(k, left, 1, rest, ga__svd_range(svd, i), C + (size_t)i * (size_t)k);
+}
+
+/* What A Y c is off by, since X is invariant and U is a solution to their accuracy only: with c of zeros,
+ * A Y c = E X (H⁻¹ + τ0) c, which is 0, but for this. */
+static double measure_defect(const search *s, const zero_work *w, const double *c)
+{
+  const int k = s->space.k, n = s->pencil.n, m = s->pencil.n_state;
+  double *x = w->R;
+  solve_h(s, x, c);
+  for (int i = 0; i < k; i++) x[i] += s->pencil.tau0 * c[i];
+  memset(w->U, 0, (size_t)n * sizeof *w->U);
+  combine(m, k, 1, s->space.basis, x, w->U);
+  ga__pencil_mul_e(&s->pencil, w->T, w->U);
+  divide_rows(s, 1, w->scale, w->T);
+  combine(n, k, 1, w->AY, c, w->U);
+  for (int i = 0; i < n; i++) w->U[i] -= w->T[i];
+  return sqrt(dot(n, w->U, w->U));
+}
+
+/* rounding[i - first] := largest change of A Y c_i, rows over their scale, by moving the point by its
+ * rounding. */
+static void add_rounding(const search *s, const zero_work *w, const ga_evaluation *moved, int first, int left,
+                         double *rounding)
+{
+  const int k = s->space.k, n = s->pencil.n;
+  for (int i = first; i < left; i++) {
+    combine(n, k, 1, s->Y, w->C + (size_t)i * (size_t)k, w->U);
+    ga__pencil_mul_change(&s->pencil, s->ev, moved, w->T, w->U);
+    divide_rows(s, 1, w->scale, w->T);
+    rounding[i - first] = fmax(rounding[i - first], sqrt(dot(n, w->T, w->T)));
+  }
+}
+
+/* Points where the equations cannot be evaluated are left out. */
+static ga_status measure_rounding(const search *s, const zero_work *w, int first, int left, double *rounding)
+{
+  ga_evaluation *ev = NULL;
+  ga__moved_point moved;
+  ga_status status = ga__moved_point_create(s->ctx, s->pencil.sys, &moved);
+  if (!status) status = ga__evaluation_create_like(s->ev, &ev);
+  for (unsigned i = 0; !status && i < ROUNDINGS; i++) {
+    ga__moved_point_set(s->pencil.sys, s->p, i, &moved);
+    ga__mute_errors(s->ctx);
+    const int known = ga_evaluation_jacobian(ev, &moved.p) == GA_OK;
+    ga__unmute_errors(s->ctx);
+    if (known) add_rounding(s, w, ev, first, left, rounding);
+  }
+  ga_evaluation_destroy(&ev);
+  ga__moved_point_destroy(s->ctx, &moved);
+  return status;
+}
+
+/* is_zero[i]: direction i of C is one of the zeros; they are those of the least singular values. */
+static ga_status judge_directions(const search *s, const zero_work *w, const double *sigma, int left,
+                                  int *is_zero)
+{
+  const double least = ZERO * sqrt((double)s->pencil.n);
+  int first = left, doubtful = 0;
+  for (int i = 0; i < left; i++) {
+    is_zero[i] = sigma[i] <= least;
+    doubtful += !is_zero[i] && sigma[i] <= ZERO_DOUBTFUL;
+  }
+  while (first > 0 && sigma[first - 1] <= ZERO_DOUBTFUL) first--;
+  if (doubtful == 0) return GA_OK;
+  double *rounding = ga__alloc(s->ctx, (size_t)(left - first), sizeof *rounding);
+  const ga_status status =
+      rounding ? measure_rounding(s, w, first, left, rounding) : ga__no_memory(s->ctx, "modes");
+  for (int i = first; !status && i < left; i++) {
+    const double defect = measure_defect(s, w, w->C + (size_t)i * (size_t)s->space.k);
+    if (sigma[i] <= ZERO_MARGIN * fmax(rounding[i - first], defect)) is_zero[i] = 1;
+  }
+  ga__free(s->ctx, rounding);
+  return status;
+}
+
 /* One step of the search; *more: number of zeros found. They are moved to the front of the remaining
  * vectors. */
 static ga_status split_zeros(search *s, zero_work *w, int level, int *more)
@@ -429,13 +531,19 @@ static ga_status split_zeros(search *s, zero_work *w, int level, int *more)
     for (int j = 0; j < left; j++)
       w->C[(size_t)i * (size_t)left + (size_t)j] = w->R[(size_t)j * (size_t)left + (size_t)i];
   status = ga__svd_compute(&svd, w->C, 0.0);
-  const double least = ZERO * sqrt((double)n);
-  for (int i = left - 1; !status && i >= 0 && svd.sigma[i] <= least; i--) ++*more;
+  if (!status) {
+    list_directions(s, &svd, left, w->C);
+    status = judge_directions(s, w, svd.sigma, left, w->is_zero);
+  }
+  for (int i = 0; !status && i < left; i++) *more += w->is_zero[i];
   if (!status && *more > 0) {
-    double *rest = s->Z + (size_t)s->n_zero * (size_t)k;
-    memcpy(w->C, rest, (size_t)left * (size_t)k * sizeof *rest);
-    for (int i = 0; i < left; i++) /* the least first */
-      combine(k, left, 1, w->C, ga__svd_range(&svd, left - 1 - i), rest + (size_t)i * (size_t)k);
+    double *to = s->Z + (size_t)s->n_zero * (size_t)k;
+    for (int zero = 1; zero >= 0; zero--)
+      for (int i = left - 1; i >= 0; i--) { /* the least first */
+        if (w->is_zero[i] != zero) continue;
+        memcpy(to, w->C + (size_t)i * (size_t)k, (size_t)k * sizeof *to);
+        to += k;
+      }
     for (int i = 0; i < *more; i++) s->level[s->n_zero + i] = level;
   }
   ga__svd_destroy(&svd);
@@ -456,6 +564,7 @@ static ga_status find_zeros(search *s)
     s->n_zero += more;
     if (level == 1) s->n_free = more;
   }
+  ga__free(s->ctx, w.is_zero);
   ga__free(s->ctx, w.block);
   return status;
 }
@@ -1102,7 +1211,7 @@ ga_status ga_modes_create(ga_context *ctx, const ga_system *sys, const ga_modes_
   }
   ga_modes *m = ga__alloc(ctx, 1, sizeof *m);
   if (!m) return ga__no_memory(ctx, "modes");
-  search s = {.ctx = ctx, .wanted = o.n, .turning = o.turning, .sigma = FIRST_SHIFT};
+  search s = {.ctx = ctx, .wanted = o.n, .p = p, .turning = o.turning, .sigma = FIRST_SHIFT};
   m->ctx = ctx;
   const ga_status status = compute(&s, sys, &o, p, m);
   release_pencil(&s);

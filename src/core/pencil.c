@@ -89,11 +89,12 @@ typedef struct entries {
   double *value;
 } entries;
 
-static int entries_create(ga_context *ctx, size_t room, entries *e)
+/* values 0: places alone. */
+static int entries_create(ga_context *ctx, size_t room, int values, entries *e)
 {
   *e = (entries){0, ga__alloc(ctx, room, sizeof(int)), ga__alloc(ctx, room, sizeof(int)),
-                 ga__alloc(ctx, room, sizeof(int)), ga__alloc(ctx, room, sizeof(double))};
-  return e->row && e->col && e->place && e->value;
+                 ga__alloc(ctx, room, sizeof(int)), values ? ga__alloc(ctx, room, sizeof(double)) : NULL};
+  return e->row && e->col && e->place && (e->value || !values);
 }
 
 static void entries_destroy(ga_context *ctx, entries *e)
@@ -297,7 +298,7 @@ static ga_status create_sum(ga__pencil *c)
 {
   const size_t room = (size_t)c->A->nnz + (size_t)c->E->nnz;
   entries all;
-  ga_status status = entries_create(c->ctx, room, &all) ? GA_OK : ga__no_memory(c->ctx, "modes");
+  ga_status status = entries_create(c->ctx, room, 0, &all) ? GA_OK : ga__no_memory(c->ctx, "modes");
   if (!status) {
     all.n = list_pairs(c->A, all.row, all.col);
     all.n += list_pairs(c->E, all.row + all.n, all.col + all.n);
@@ -331,7 +332,8 @@ static ga_status fill(ga__pencil *c, const ga_evaluation *ev, const relations *f
   unsigned char *left_out = c->left_out = ga__alloc(c->ctx, (size_t)c->n, 1);
   double *ad = ga__alloc(c->ctx, n_ad, sizeof *ad);
   count_entries(c, ev, found, &of_A, &of_E);
-  const int complete = entries_create(c->ctx, of_A, &A) & entries_create(c->ctx, of_E, &E) && left_out && ad;
+  const int complete =
+      entries_create(c->ctx, of_A, 1, &A) & entries_create(c->ctx, of_E, 1, &E) && left_out && ad;
   ga_status status = complete ? GA_OK : ga__no_memory(c->ctx, "modes");
   if (!status) {
     mark_relations(c, found, left_out);
@@ -532,6 +534,47 @@ void ga__pencil_mul_a(const ga__pencil *c, double *y, const double *z)
 void ga__pencil_mul_e(const ga__pencil *c, double *y, const double *z)
 {
   ga_sparse_mul(y, c->E, z);
+}
+
+/* y += factor (P' − P) z */
+static void add_change(double *y, double factor, const ga_sparse *P, const ga_sparse *moved, const double *z)
+{
+  for (int c = 0; c < P->cols; c++)
+    for (int k = P->col_start[c]; k < P->col_start[c + 1]; k++)
+      y[P->row[k]] += factor * (moved->value[k] - P->value[k]) * z[c];
+}
+
+/* What hidden constraints change by, as put_hidden() has them. */
+static void add_hidden_change(const ga__pencil *c, const ga_evaluation *ev, const ga_evaluation *moved,
+                              double *y, const double *z)
+{
+  const int row = c->start[GA__Z_ETA];
+  if (c->size[GA__Z_ETA] == 0) return;
+  const ga_sparse *B = ga_evaluation_matrix(ev, GA_BLOCK_ETA, GA_BY_V),
+                  *B1 = ga_evaluation_matrix(moved, GA_BLOCK_ETA, GA_BY_V);
+  add_change(y + row, c->rate, B, B1, z + c->start[GA__Z_V]);
+  add_change(y + row, 1.0, ga_evaluation_matrix(ev, GA_BLOCK_ETA, GA_BY_Q),
+             ga_evaluation_matrix(moved, GA_BLOCK_ETA, GA_BY_Q), z);
+  for (int j = 0; j < B->cols; j++)
+    for (int k = B->col_start[j]; k < B->col_start[j + 1]; k++)
+      y[j] += (B1->value[k] - B->value[k]) * z[row + B->row[k]];
+}
+
+void ga__pencil_mul_change(const ga__pencil *c, const ga_evaluation *ev, const ga_evaluation *moved,
+                           double *y, const double *z)
+{
+  memset(y, 0, (size_t)c->n * sizeof *y);
+  for (int r = 0; r < GA_N_BLOCKS; r++) {
+    const int row = c->squared && r == GA_BLOCK_V ? 0 : c->start[ROWS[r]];
+    for (int b = GA_BY_VDOT + 1; b < GA_N_BY; b++)
+      if (c->size[PART[b]] > 0)
+        add_change(y + row, b == GA_BY_V ? -c->rate : -1.0,
+                   ga_evaluation_matrix(ev, (ga_equation_block)r, (ga_by)b),
+                   ga_evaluation_matrix(moved, (ga_equation_block)r, (ga_by)b), z + c->start[PART[b]]);
+  }
+  add_hidden_change(c, ev, moved, y, z);
+  for (int i = 0; i < c->n; i++)
+    if (c->left_out[i]) y[i] = 0.0;
 }
 
 /* x := (A − τ0 E)⁻¹ x */

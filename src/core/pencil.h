@@ -58,6 +58,10 @@ ga_status ga__pencil_solve_for(ga__pencil *pencil, double *z, const double *b);
 /* y[n] := A z and y[n] := E z, z[n]. */
 void ga__pencil_mul_a(const ga__pencil *pencil, double *y, const double *z);
 void ga__pencil_mul_e(const ga__pencil *pencil, double *y, const double *z);
+/* y[n] := (A' − A) z, A' that of the matrices of `moved`, an evaluation near the one of the pencil, `ev`.
+ * What masses change by in turning axes, and brackets with the velocity, is not in it. */
+void ga__pencil_mul_change(const ga__pencil *pencil, const ga_evaluation *ev, const ga_evaluation *moved,
+                           double *y, const double *z);
 /* scale[n] := Σ (|A| + size |E|) most, of the rows; most[GA__N_Z]: the largest number in each part of z. */
 void ga__pencil_row_scale(const ga__pencil *pencil, double size, const double *most, double *scale);
 ga__part_of_z ga__pencil_part(const ga__pencil *pencil, int i); /* of number i of z */

@@ -1,7 +1,7 @@
 /* Projections: positions and velocities moved onto the constraints. */
+#include "core/rounding.h"
 #include "core/start.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -70,15 +70,6 @@ static ga_status velocity_residual(ga_stepper *st, const ga_point *p, const doub
   return GA_OK;
 }
 
-/* to = from, every component moved by its rounding, up or down by the bits of `pattern`. */
-static void move_by_rounding(double *to, const double *from, int n, unsigned pattern)
-{
-  for (int i = 0; i < n; i++) {
-    const unsigned mixed = ((unsigned)i + 1u) * 2654435761u ^ pattern * 2246822519u;
-    to[i] = from[i] + (mixed >> 16 & 1u ? 1.0 : -1.0) * DBL_EPSILON * (1.0 + fabs(from[i]));
-  }
-}
-
 /* Whether the residuals of positions or velocities are at the level of rounding of q and v: compared with
  * residuals at values moved by their rounding. residual[n_rows]; level 0: Φ, 1: those of
  * velocity_residual(). */
@@ -97,8 +88,8 @@ ga_status ga__within_rounding(ga_stepper *st, int level, const double *offset, c
   p.q = q;
   if (level) p.v = v;
   for (unsigned k = 0; k < PATTERNS; k++) {
-    move_by_rounding(q, st->now.q, sys->nq, k);
-    if (level) move_by_rounding(v, st->now.v, sys->nv, k + PATTERNS);
+    ga__move_by_rounding(q, st->now.q, sys->nq, 1.0, k);
+    if (level) ga__move_by_rounding(v, st->now.v, sys->nv, 1.0, k + PATTERNS);
     ga_status status = level ? velocity_residual(st, &p, offset, moved) : ga__call(sys, GA__PHI, &p, moved);
     if (status) return status;
     for (int i = 0; i < n; i++) change[i] = fmax(change[i], fabs(moved[i] - residual[i]));

@@ -67,14 +67,13 @@ ga_status ga_sparse_create(ga_context *ctx, int rows, int cols, int n_entries, c
   const size_t most = (size_t)(rows > cols ? rows : cols) + 1;
   int *by_row = ga__alloc(ctx, entries, sizeof *by_row);
   int *order = ga__alloc(ctx, entries, sizeof *order);
-  int *merged_row = ga__alloc(ctx, entries, sizeof *merged_row);
   int *start = ga__alloc(ctx, most, sizeof *start);
   int *col_start = ga__alloc(ctx, (size_t)cols + 1, sizeof *col_start);
   ga_sparse *A = ga__alloc(ctx, 1, sizeof *A);
-  int *exact_row = NULL;
+  int *merged_row = by_row, *exact_row = NULL; /* by_row is not used once `order` is known */
   double *value = NULL;
   int nnz = 0;
-  if (by_row && order && merged_row && start && col_start && A) {
+  if (by_row && order && start && col_start && A) {
     sort_by_key(by_row, start, NULL, row, n_entries, rows);
     sort_by_key(order, start, by_row, col, n_entries, cols);
     nnz = merge(place, merged_row, col_start, order, start, row, cols);
@@ -93,7 +92,6 @@ ga_status ga_sparse_create(ga_context *ctx, int rows, int cols, int n_entries, c
     status = ga__no_memory(ctx, "a sparse matrix");
   }
   ga__free(ctx, start);
-  ga__free(ctx, merged_row);
   ga__free(ctx, order);
   ga__free(ctx, by_row);
   return status;

@@ -96,6 +96,7 @@ int ga__beam_relative(double d[6], const double xa[3], const double Ra[9], const
  * parabola by its ends and their tangents. */
 typedef struct ga__beam_axis {
   double s[2][3];
+  double r[2][3]; /* from the nodes to the centres of mass there */
   const ga__kin *node[2];
 } ga__beam_axis;
 void ga__beam_axis_at(ga__beam_axis *x, const ga__beam_element *e, const ga__kin *a, const ga__kin *b);

@@ -6,9 +6,14 @@
  *   fa = p₁, fb = p₂, moment at i: sᵢ × p₃,   q'' = Σ ω'ᵢ × sᵢ + ωᵢ × (ωᵢ × sᵢ)
  *
  * Half of the mass is lumped to each node by body.c: W less ½ on its first diagonal entries is left. What
- * waves of stretch and twist need besides is in beam_waves.c. Rotary inertia is lumped otherwise, and so is
- * what a centre of mass off the axis adds: with r from the node to it and μ = m L/2, F = μ (ω' × r + ω × (ω ×
- * r)), T = μ r × x''. */
+ * waves of stretch and twist need besides is in beam_waves.c. Rotary inertia is lumped otherwise.
+ *
+ * With a centre of mass off the axis, r from the node to it, the line of centres takes the place of the axis:
+ * x''
+ * + b instead of x'' with b = ω' × r + ω × (ω × r), and moments r × pᵢ besides. What the lumped masses μ = m
+ * L/2 add for it is F = μ b, T = μ r × x''; μ r² is part of the nodes' rotary inertia. With the axis alone,
+ * and r lumped, the mass would be indefinite where m r² is more than two sevenths of the rotary inertia about
+ * the centre. */
 #include "mbs/beam_element.h"
 
 #include "lie/mat3.h"
@@ -19,12 +24,19 @@ static const double W[3][3] = {
 /* of a load that changes from a to b: ∫ N (1 − ξ, ξ) dξ */
 static const double LOAD[3][2] = {{1.0 / 3, 1.0 / 6}, {1.0 / 6, 1.0 / 3}, {1.0 / 12, 1.0 / 12}};
 
+static int is_off_axis(const ga__beam_section *s)
+{
+  return s->centre[0] != 0 || s->centre[1] != 0;
+}
+
 void ga__beam_axis_at(ga__beam_axis *x, const ga__beam_element *e, const ga__kin *a, const ga__kin *b)
 {
+  const double centre[3] = {0, e->section->centre[0], e->section->centre[1]};
   x->node[0] = a, x->node[1] = b;
   for (int i = 0; i < 2; i++) {
     ga__mat3_mul_vec(x->s[i], x->node[i]->R, e->d0);
     for (int k = 0; k < 3; k++) x->s[i][k] *= i ? -0.5 : 0.5;
+    if (is_off_axis(e->section)) ga__mat3_mul_vec(x->r[i], x->node[i]->R, centre);
   }
 }
 
@@ -49,6 +61,9 @@ static void axis_forces(const ga__beam_axis *x, const ga__beam_element *e, int w
     if (with_vdot) memcpy(A[i], x->node[i]->acc, sizeof A[i]);
     swing(part, x->node[i], x->s[i], with_vdot, with_v);
     for (int k = 0; k < 3; k++) A[2][k] += part[k];
+    if (!is_off_axis(e->section)) continue;
+    swing(part, x->node[i], x->r[i], with_vdot, with_v);
+    for (int k = 0; k < 3; k++) A[i][k] += part[k];
   }
   const double m = e->section->mass * e->L;
   for (int i = 0; i < 3; i++)
@@ -65,15 +80,14 @@ static void add_axis(const ga__beam_axis *x, double p[3][3], double w[12])
   }
 }
 
-static int is_off_axis(const ga__beam_section *s)
+/* moments r × p of the line of centres */
+static void add_arms(const ga__beam_axis *x, double p[3][3], double w[12])
 {
-  return s->centre[0] != 0 || s->centre[1] != 0;
-}
-
-static void centre_arm(double r[3], const ga__beam_section *s, const ga__kin *k)
-{
-  const double c[3] = {0, s->centre[0], s->centre[1]};
-  ga__mat3_mul_vec(r, k->R, c);
+  for (int i = 0; i < 2; i++) {
+    double moment[3];
+    ga__vec3_cross(moment, x->r[i], p[i]);
+    for (int k = 0; k < 3; k++) w[6 * i + 3 + k] += moment[k];
+  }
 }
 
 static void add_off_axis(const ga__beam_axis *x, const ga__beam_element *e, int with_vdot, int with_v,
@@ -81,10 +95,9 @@ static void add_off_axis(const ga__beam_axis *x, const ga__beam_element *e, int 
 {
   const double mu = 0.5 * e->section->mass * e->L;
   for (int i = 0; i < 2; i++) {
-    double r[3], b[3], moment[3];
-    centre_arm(r, e->section, x->node[i]);
-    swing(b, x->node[i], r, with_vdot, with_v);
-    ga__vec3_cross(moment, r, x->node[i]->acc);
+    double b[3], moment[3];
+    swing(b, x->node[i], x->r[i], with_vdot, with_v);
+    ga__vec3_cross(moment, x->r[i], x->node[i]->acc);
     for (int k = 0; k < 3; k++) {
       w[6 * i + k] += mu * b[k];
       if (with_vdot) w[6 * i + 3 + k] += mu * moment[k];
@@ -99,6 +112,7 @@ void ga__beam_inertia(const ga__beam_axis *x, const ga__beam_element *e, int wit
     double p[3][3];
     axis_forces(x, e, with_vdot, with_v, p);
     add_axis(x, p, w);
+    if (is_off_axis(e->section)) add_arms(x, p, w);
     ga__beam_wave_inertia(x, e, with_vdot, with_v, w);
   }
   if (is_off_axis(e->section)) add_off_axis(x, e, with_vdot, with_v, w);
@@ -148,21 +162,28 @@ static void swing_by_q(double Z[9], const ga__kin *k, const double s[3])
   add_outer(Z, -1, ws, w);
 }
 
-/* By rotations, their rates or accelerations of node j: Z in q'' goes to all forces, and to moments by s~. */
-static void add_swing(const ga__beam_axis *x, double m, int j, const double Z[9], double T[144])
+/* T += a × Z, in the columns of node j's rotations and the rows of moments of node i */
+static void add_moment(const double a[3], double factor, int i, int j, const double Z[9], double T[144])
 {
+  for (int c = 0; c < 3; c++) {
+    double *to = T + 72 * i + 36 + 6 * j + 3 + c;
+    const double z[3] = {factor * Z[c], factor * Z[3 + c], factor * Z[6 + c]};
+    to[0] += a[1] * z[2] - a[2] * z[1];
+    to[12] += a[2] * z[0] - a[0] * z[2];
+    to[24] += a[0] * z[1] - a[1] * z[0];
+  }
+}
+
+/* By rotations, their rates or accelerations of node j: Z in A[k] goes to all forces, and to moments by s~
+ * and r~. */
+static void add_swing(const ga__beam_axis *x, const ga__beam_element *e, int j, int k, const double Z[9],
+                      double T[144])
+{
+  const double m = e->section->mass * e->L;
   for (int i = 0; i < 2; i++) {
-    const double *s = x->s[i], force = m * W[i][2], moment = m * W[2][2];
-    for (int c = 0; c < 3; c++) {
-      double *to = T + 72 * i + 6 * j + 3 + c;
-      const double z[3] = {Z[c], Z[3 + c], Z[6 + c]};
-      to[0] += force * z[0];
-      to[12] += force * z[1];
-      to[24] += force * z[2];
-      to[36] += moment * (s[1] * z[2] - s[2] * z[1]);
-      to[48] += moment * (s[2] * z[0] - s[0] * z[2]);
-      to[60] += moment * (s[0] * z[1] - s[1] * z[0]);
-    }
+    add_tile(T, 6 * i, 6 * j + 3, m * W[i][k], Z);
+    add_moment(x->s[i], m * W[2][k], i, j, Z, T);
+    if (is_off_axis(e->section)) add_moment(x->r[i], m * W[i][k], i, j, Z, T);
   }
 }
 
@@ -170,10 +191,14 @@ static void add_axis_d(const ga__beam_axis *x, const ga__beam_element *e, double
                        double T[144])
 {
   const double m = e->section->mass * e->L;
+  const int off = is_off_axis(e->section);
   double Z[9];
   for (int j = 0; j < 2; j++) {
     swing_by_d(Z, x->node[j], x->s[j], shift_vdot, shift_v);
-    add_swing(x, m, j, Z, T);
+    add_swing(x, e, j, 2, Z, T);
+    if (!off) continue;
+    swing_by_d(Z, x->node[j], x->r[j], shift_vdot, shift_v);
+    add_swing(x, e, j, j, Z, T);
   }
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < 2; j++) {
@@ -181,18 +206,25 @@ static void add_axis_d(const ga__beam_axis *x, const ga__beam_element *e, double
       for (int c = 0; c < 3; c++) T[12 * (6 * i + c) + 6 * j + c] += mass;
       ga__mat3_skew(Z, shift_vdot * m * W[2][j], x->s[i]);
       add_tile(T, 6 * i + 3, 6 * j, 1, Z);
+      if (!off) continue;
+      ga__mat3_skew(Z, mass, x->r[i]);
+      add_tile(T, 6 * i + 3, 6 * j, 1, Z);
     }
 }
 
 static void add_axis_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144])
 {
-  const double m = e->section->mass * e->L;
   double Z[9], p[3][3];
   axis_forces(x, e, 1, 1, p);
   for (int j = 0; j < 2; j++) {
     swing_by_q(Z, x->node[j], x->s[j]);
-    add_swing(x, m, j, Z, T);
+    add_swing(x, e, j, 2, Z, T);
     skew_twice(Z, p[2], x->s[j]); /* (δφ × s) × p₃ = p₃~ s~ δφ */
+    add_tile(T, 6 * j + 3, 6 * j + 3, 1, Z);
+    if (!is_off_axis(e->section)) continue;
+    swing_by_q(Z, x->node[j], x->r[j]);
+    add_swing(x, e, j, j, Z, T);
+    skew_twice(Z, p[j], x->r[j]);
     add_tile(T, 6 * j + 3, 6 * j + 3, 1, Z);
   }
 }
@@ -206,8 +238,8 @@ void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, d
     ga__beam_add_wave_inertia_d(x, e, shift_vdot, shift_v, T);
   }
   for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
-    double r[3], Z[9];
-    centre_arm(r, e->section, x->node[i]);
+    const double *r = x->r[i];
+    double Z[9];
     swing_by_d(Z, x->node[i], r, shift_vdot, shift_v);
     add_tile(T, 6 * i, 6 * i + 3, mu, Z);
     ga__mat3_skew(Z, shift_vdot, r);
@@ -223,8 +255,8 @@ void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, d
     ga__beam_add_wave_inertia_q(x, e, T);
   }
   for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
-    double r[3], Z[9];
-    centre_arm(r, e->section, x->node[i]);
+    const double *r = x->r[i];
+    double Z[9];
     swing_by_q(Z, x->node[i], r);
     add_tile(T, 6 * i, 6 * i + 3, mu, Z);
     skew_twice(Z, x->node[i]->acc, r);
@@ -236,7 +268,7 @@ void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, d
 
 double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e)
 {
-  double u[3][3] = {{0}}, energy = 0, rate[3], r[3];
+  double u[3][3] = {{0}}, energy = 0, rate[3];
   const double m = e->section->mass * e->L;
   for (int i = 0; i < 2; i++) {
     const ga__kin *k = x->node[i];
@@ -244,9 +276,9 @@ double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e)
     ga__vec3_cross(rate, k->w + 3, x->s[i]);
     for (int c = 0; c < 3; c++) u[2][c] += rate[c];
     if (!is_off_axis(e->section)) continue;
-    centre_arm(r, e->section, k);
-    ga__vec3_cross(rate, k->w + 3, r); /* the square of it is part of the nodes' rotary inertia */
+    ga__vec3_cross(rate, k->w + 3, x->r[i]); /* the square of it is part of the nodes' rotary inertia */
     energy += 0.5 * m * ga__vec3_dot(k->w, rate);
+    for (int c = 0; c < 3; c++) u[i][c] += rate[c];
   }
   for (int i = 0; i < 3 && !e->section->plain; i++)
     for (int j = 0; j < 3; j++) energy += 0.5 * m * W[i][j] * ga__vec3_dot(u[i], u[j]);
@@ -273,9 +305,10 @@ void ga__beam_add_weight(const ga__beam_axis *x, const ga__beam_element *e, cons
                          double *T)
 {
   for (int i = 0; i < 2; i++) {
-    double arm[3] = {0, 0, 0}, moment[3], Z[9];
-    if (is_off_axis(e->section)) centre_arm(arm, e->section, x->node[i]);
-    for (int k = 0; k < 3; k++) arm[k] = 0.5 * arm[k] + (e->section->plain ? 0.0 : x->s[i][k] / 6);
+    const int off = is_off_axis(e->section);
+    double arm[3], moment[3], Z[9];
+    for (int k = 0; k < 3; k++)
+      arm[k] = (off ? 0.5 * x->r[i][k] : 0.0) + (e->section->plain ? 0.0 : x->s[i][k] / 6);
     ga__vec3_cross(moment, arm, f);
     for (int k = 0; k < 3; k++) w[6 * i + 3 + k] += moment[k];
     if (!T) continue;
@@ -286,12 +319,10 @@ void ga__beam_add_weight(const ga__beam_axis *x, const ga__beam_element *e, cons
 
 double ga__beam_height(const ga__beam_axis *x, const ga__beam_element *e, const double g[3])
 {
-  double sum = 0, r[3];
+  double sum = 0;
   for (int i = 0; i < 2; i++) {
     if (!e->section->plain) sum += ga__vec3_dot(g, x->s[i]) / 6;
-    if (!is_off_axis(e->section)) continue;
-    centre_arm(r, e->section, x->node[i]);
-    sum += 0.5 * ga__vec3_dot(g, r);
+    if (is_off_axis(e->section)) sum += 0.5 * ga__vec3_dot(g, x->r[i]);
   }
   return -e->section->mass * e->L * sum;
 }

@@ -8,6 +8,9 @@
  *
  *   ½ (m L/12) ℓ'²  (beam_inertia.c has the consistent mass),   −½ (Jx L/12) τ'²  (body.c has the lumped one)
  *
+ * Of a centre of mass off the axis by r, m r² is part of Jx and moves with the consistent mass of the line of
+ * centres: for it + instead of −, Jx less 2 m r².
+ *
  * A scalar g of both nodes with a constant mass μ has the inertia force μ g'' B, g' = B v. */
 #include "mbs/beam_element.h"
 
@@ -110,7 +113,9 @@ static void twist_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *
   ga__mat3_tmul_vec(Ta, N, wa);
   ga__mat3_tmul_vec(Tb, N, wb);
   g->first = 3;
-  g->mass = -e->section->J[0] * e->L / 12;
+  const ga__beam_section *c = e->section;
+  const double off = c->centre[0] * c->centre[0] + c->centre[1] * c->centre[1];
+  g->mass = -(c->J[0] - 2 * c->mass * off) * e->L / 12;
   for (int i = 0; i < 3; i++) {
     g->B[i] = X[i], g->B[3 + i] = -X[i];
     g->by_v[i] = Na[i] + Ta[i] - 2 * Tb[i];

@@ -21,7 +21,8 @@
 #define AIM 2e-3     /* [-] with as many elements as advised */
 #define ROUGH 0.1    /* [-] above it an error tells nothing about those of shorter elements */
 #define ROUNDING 1e-12
-#define MANY 200 /* beams with more elements: those are left out that are short against all waves */
+#define LEAST_ORDER 1.5 /* at which errors fall, of cables that hang */
+#define MANY 200        /* beams with more elements: those are left out that are short against all waves */
 enum { MOST_LEVELS = 8 };
 
 typedef struct study {
@@ -92,7 +93,8 @@ static int is_fine(const ga__cuts *u, int i, double w2)
   return u->n > MANY && fabs(w2) * u->by_l4 * L * L * L * L < 1e-4 && fabs(w2) * u->by_l2 * L * L < 1e-2;
 }
 
-/* Error of s from pieces of level `level` instead of those of the next. energy: the denominator. */
+/* Error of s from pieces of level `level` instead of those of the next, with its sign. energy: the
+ * denominator. */
 static double error_at(const study *t, const ga__element *el, const ga__cuts *u, double w2, double energy,
                        int level)
 {
@@ -103,18 +105,31 @@ static double error_at(const study *t, const ga__element *el, const ga__cuts *u,
       continue;
     add_change(t, u, u->first + i, D[0], D[1], &sum, &terms);
   }
-  return fmax(0, fabs(sum) - ROUNDING * terms) / energy;
+  return copysign(fmax(0, fabs(sum) - ROUNDING * terms), sum) / energy;
 }
 
-/* The same with all further levels, from the rate at which errors fall. */
+/* The order at which errors fall from one level to the next; 0: they do not yet. */
+static double order_of(double first, double next)
+{
+  const double order = log2(fabs(first) / fmax(fabs(next), 1e-9 * fabs(first)));
+  return order < LEAST_ORDER ? 0 : fmin(4, order);
+}
+
+/* The size of it with all further levels, from the rate at which errors fall. Those of long pieces may
+ * cancel. */
 static double error_from(const study *t, const ga__element *el, const ga__cuts *u, double w2, double energy,
                          int level, double *order)
 {
-  const double first = error_at(t, el, u, w2, energy, level);
-  if (first <= 0.25 * LARGEST) return first;
-  const double next = error_at(t, el, u, w2, energy, level + 1);
-  *order = fmin(4, fmax(1.5, log2(first / fmax(next, 1e-9 * first))));
-  return first / (1 - pow(2, -*order));
+  double before = 0, first = error_at(t, el, u, w2, energy, level);
+  double next = error_at(t, el, u, w2, energy, level + 1);
+  if (fmax(fabs(first), fabs(next)) <= 0.25 * LARGEST) return fabs(first + next);
+  *order = order_of(first, next);
+  if (*order == 0) {
+    before = first, first = next;
+    next = error_at(t, el, u, w2, energy, level + 2);
+    *order = fmax(LEAST_ORDER, order_of(first, next));
+  }
+  return fabs(before + first / (1 - pow(2, -*order)));
 }
 
 /* How many elements mode i, from 0, needs, if it has this error with those that there are. */

@@ -213,6 +213,7 @@ static void test_slots_are_filled(void **state)
                {"{0} {1.3} {2}", "0.5 N 0.333 7"},
                {"{1.12}", "0.333333333333"},
                {"a{{ {5}}}b", "ab"},
+               {"a{{ {3}}}b{{ {2}}}", "ab 7"},
                {"column {column}{{, t = {t}}}", "column 4"}};
   ga_error e;
   (void)state;
@@ -221,7 +222,7 @@ static void test_slots_are_filled(void **state)
                              .name = "x",
                              .other = "y",
                              .column = 4,
-                             GA__NUMBERS({0.5, "N"}, {1.0 / 3.0, NULL}, {7, ""})});
+                             GA__NUMBERS({0.5, "N"}, {1.0 / 3.0, NULL}, {7, ""}, {NAN, NULL})});
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[64];
     ga__writer w = {text, sizeof text, 0};
@@ -403,6 +404,60 @@ static void test_alloc_is_zeroed(void **state)
   assert_int_equal(h.live, 1);
   ga_context_destroy(&ctx);
   assert_int_equal(h.live, 0);
+}
+
+/* Large blocks of contexts without an allocator are kept and given out again, zeroed, as long as asked for;
+ * never more than a part of what is in use. */
+static void test_large_blocks_are_kept(void **state)
+{
+  const size_t MB = (size_t)1 << 20, large = 40 * MB;
+  ga_context *ctx = context_default();
+  (void)state;
+  unsigned char *rest = ga__alloc(ctx, 4, large), *block = ga__alloc(ctx, large, 1);
+  assert_int_equal(ctx->heap.used, 5 * large);
+  memset(block, 0xa5, large);
+  ga__free(ctx, block);
+  assert_int_equal(ctx->heap.kept, large);
+  assert_int_equal(ctx->heap.used, 4 * large);
+  const size_t wanted[] = {large, large + MB, large - MB};
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+    block = ga__alloc(ctx, wanted[i], 1);
+    assert_int_equal(ctx->heap.kept, 0);
+    assert_int_equal((uintptr_t)block % 16, 0);
+    for (size_t k = 0; k < wanted[i]; k += 509) assert_int_equal(block[k], 0);
+    assert_int_equal(block[wanted[i] - 1], 0);
+    memset(block, 0xa5, wanted[i]);
+    ga__free(ctx, block);
+    assert_int_equal(ctx->heap.kept, wanted[i]);
+  }
+  ga__free(ctx, rest); /* nothing is in use */
+  assert_int_equal(ctx->heap.kept, 0);
+  assert_int_equal(ctx->heap.used, 0);
+  ga_context_destroy(&ctx);
+}
+
+/* More blocks than there is room for: the longest are kept, until others need the memory. */
+static void test_kept_blocks_are_few(void **state)
+{
+  enum { MANY = GA__HEAP_KEPT + 2 };
+  const size_t large = (size_t)33 << 20;
+  ga_context *ctx = context_default();
+  void *block[MANY], *rest = ga__alloc(ctx, 2 * MANY, large);
+  (void)state;
+  for (int i = 0; i < MANY; i++) assert_non_null(block[i] = ga__alloc(ctx, large + (size_t)i, 1));
+  const size_t peak = ctx->heap.used;
+  for (int i = 0; i < MANY; i++) ga__free(ctx, block[i]);
+  assert_int_equal(ctx->heap.n_kept, GA__HEAP_KEPT);
+  assert_true(ctx->heap.kept > GA__HEAP_KEPT * (large + 1));
+  for (int i = 0; i < MANY; i++) { /* too short for blocks that are kept */
+    assert_non_null(block[i] = ga__alloc(ctx, (size_t)30 << 20, 1));
+    assert_true(ctx->heap.used + ctx->heap.kept <= peak && ctx->heap.peak == peak);
+  }
+  assert_true(ctx->heap.n_kept < 3);
+  for (int i = 0; i < MANY; i++) ga__free(ctx, block[i]);
+  ga__free(ctx, rest);
+  assert_int_equal(ctx->heap.n_kept, 0);
+  ga_context_destroy(&ctx);
 }
 
 static void test_alloc_of_nothing_is_a_block(void **state)
@@ -595,6 +650,8 @@ int main(void)
       cmocka_unit_test(test_texts_are_cut_only_where_they_must),
       cmocka_unit_test(test_log_levels),
       cmocka_unit_test(test_alloc_is_zeroed),
+      cmocka_unit_test(test_large_blocks_are_kept),
+      cmocka_unit_test(test_kept_blocks_are_few),
       cmocka_unit_test(test_alloc_of_nothing_is_a_block),
       cmocka_unit_test(test_alloc_refuses_an_overflow),
       cmocka_unit_test(test_alloc_failure_comes_back_as_null),
