@@ -274,6 +274,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_IMPACT, "velocities jump")                                                                     \
   X(GA_REASON_NEARLY_SINGULAR, "the iteration matrix is nearly singular")                                    \
   X(GA_REASON_NOT_SEEN_BY_STEPS, "something acts within a step and is not seen at its ends")                 \
+  X(GA_REASON_MULTIPLIERS_RING, "multipliers change sides from step to step and grow")                       \
   X(GA_REASON_EVENT_UNSURE, "an event may have been missed within a step")                                   \
   X(GA_REASON_STAYS_ON_JUMP, "the motion stays on a jump of the equations")                                  \
   X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \

@@ -465,6 +465,11 @@ static const ga__sentence SENTENCES[] = {
         {"t = {t}: within a step of {h} s (the given size) something acts that is not seen at its ends: the "
          "equations are violated there by more than {0} times the tolerance.",
          " Take a smaller step, or error control"},
+    [GA_REASON_MULTIPLIERS_RING] =
+        {"t = {t}: forces of constraints change sides from step to step and grow: {name} keeps no velocities on the "
+         "constraints, and is not stable with so little numerical damping where constraints turn, as at bearings of "
+         "wheels. Smaller steps do not help.",
+         " Take the method stabilized, or a smaller rho, --rho 0.7"},
     [GA_REASON_EVENT_UNSURE] =
         {"t = {t}: within a step its expression jumps so often that crossings may be missed.",
          " Limit the size of steps"},

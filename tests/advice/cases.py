@@ -24,6 +24,9 @@ case("something acts that is not seen at its ends", "something acts that is not 
      model("bodies: {m: {type: scalar, mass: 2, velocity: 1}}\n"
            "forces: {f: {type: actuator, coordinate: m, force: '1000*exp(-((m - 4.9973)/0.0005)^2)'}}", "t_end: 10, output: 1"),
      "--step 0.1", ([], "--step 1e-4", {"m.rate": (1.37339977, 1e-2)}), ([], "--tol 1e-6", {"m.rate": (1.37339977, 1e-2)}))
+WHEEL = open(os.path.join(source, "tests/cli/models/steered_wheel.yaml")).read()
+case("Take the method stabilized, or a smaller rho, --rho 0.7", "change sides from step to step", WHEEL, "-q --method index3 --rho 0.99",
+     ([], "-q --method stabilized --rho 0.99", {"hub.angle_rate": (31.46, 0.2)}), ([], "-q --method index3 --rho 0.7", {"hub.angle_rate": (31.46, 0.5)}))
 case("take {0.2} or less", "cannot follow", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'sin(2*pi*100*t)'}}"),
      "--step 0.01", ([], "--step 1e-4", {"m.rate": (0, 1e-4)}))
 case("does not show; try --step %.2g", "made the same", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'if(t > 0.3 && t < 0.301, 1, 0)'}}"),
