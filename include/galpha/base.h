@@ -214,7 +214,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SURFACE_INDEX, "a triangle of a surface has a point that is not there")                        \
   X(GA_REASON_SURFACE_SLIVER, "a triangle of a surface has no area")                                         \
   X(GA_REASON_SURFACE_OPEN, "a surface is not closed")                                                       \
-  X(GA_REASON_SURFACE_NOT_CONVEX, "a surface is not convex")                                                 \
+  X(GA_REASON_SURFACE_FOLDED, "two triangles of a surface lie on each other")                                \
+  X(GA_REASON_DENTS_NEED, "a collision with a mesh that is not convex lacks something")                      \
   X(GA_REASON_SURFACE_HOLLOW, "a surface encloses no volume")                                                \
   X(GA_REASON_SURFACE_FILE, "a file of a surface has another content than expected")                         \
   X(GA_REASON_COLOUR_UNKNOWN, "there is no such colour")                                                     \

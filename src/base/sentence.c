@@ -338,10 +338,8 @@ static const ga__sentence SENTENCES[] = {
         {"the mesh is not closed: the edge between points {0} and {1} does not belong to "
          "two triangles that are on the same side as seen from outside",
          NULL},
-    [GA_REASON_SURFACE_NOT_CONVEX] =
-        {"the mesh is not convex: {detail} (at points {0} and {1}); give several "
-         "convex meshes, each a collider of the same frame",
-         NULL},
+    [GA_REASON_SURFACE_FOLDED] = {"two triangles of the mesh lie on each other, at the edge between points {0} and {1}", NULL},
+    [GA_REASON_DENTS_NEED] = {"the mesh '{name}' is not convex, {detail}", "; {expected}"},
     [GA_REASON_SURFACE_HOLLOW] = {"the mesh encloses a volume of {0} only, with a size of {1}", NULL},
     [GA_REASON_SURFACE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
     [GA_REASON_COLOUR_UNKNOWN] = {"{field} is '{name}'; it must be \"#rrggbb\" in quotes, six digits from 0 "
