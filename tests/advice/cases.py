@@ -323,7 +323,7 @@ DENT = model("bodies: {b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [
 case("make one of several convex meshes, each a collider of the same frame", "and nor is the other one", DENT, "", ([("solid: {type: mesh, frame: b, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, 0.1]]",
      "solid: {type: mesh, frame: b, radius: 0.01, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, -0.1]]")], "", {"b.x": (0, 1e-9)}))
 case("give it, or what it collides with, a radius of more than the depth", "pressed on from outside only", DENT.replace("b: under", "b: brick"), "", ([("size: [1, 1, 1]", "size: [1, 1, 1], radius: 0.02")], "", {"b.x": (0, 1e-9)}))
-case("leave stick out", "which have no memory", DENT.replace("b: under", "b: brick, mu: 0.5, stick: 1e-4").replace("size: [1, 1, 1]", "size: [1, 1, 1], radius: 0.02"), "", ([(", stick: 1e-4", "")], "", {"b.x": (0, 1e-9)}))
+case("leave stick out", "which have no memory", DENT.replace("b: under", "b: brick, mu: 0.5, speed: 1e-3, stick: 1e-4").replace("size: [1, 1, 1]", "size: [1, 1, 1], radius: 0.02"), "", ([(", stick: 1e-4", "")], "", {"b.x": (0, 1e-9)}))
 PLATE = model("gravity: [0, 0, 0]\nbodies: {ball: {type: rigid, mass: 0.01, inertia: [1e-7, 1e-7, 1e-7], position: [0, 0, 30], velocity: [0, 0, -3000]}}\n"
               "colliders: {lead: {type: sphere, frame: ball, radius: 5 mm}, plate: {type: box, size: [1, 1, 0.005]}}\n"
               "collisions: {hit: {a: lead, b: plate, exponent: 1, stiffness: 1e9}}", "t_end: 0.02, output: 0.01")
