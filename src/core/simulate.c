@@ -117,7 +117,8 @@ static ga_status take_memory(ga_simulator *sim)
   const ga_system *sys = sim->st->sys;
   size_t n = (size_t)sim->opts.n_events, n_inputs = (size_t)sim->opts.n_event_inputs;
   const size_t n_hidden = sys->def.hidden && sim->opts.defect_points > 0 ? ga__sim_hidden_room(sys) : 0;
-  const size_t n_ring = sim->opts.fixed_h > 0.0 && ga__may_ring(sim->st) ? (size_t)sys->size[GA_BLOCK_LAMBDA] : 0;
+  const size_t n_ring =
+      sim->opts.fixed_h > 0.0 && ga__may_ring(sim->st) ? (size_t)sys->size[GA_BLOCK_LAMBDA] : 0;
   const ga__array need[] = {{&sim->ringing.last, n_ring},
                             {&sim->ringing.slope, n_ring},
                             {&sim->ringing.bend, n_ring},

@@ -295,11 +295,14 @@ static ga_status check_dents(ga_machine *m, int part, const collision *u)
   const char *detail = NULL, *expected = NULL;
   if (!(a->dents || b->dents) || a->is_plane || b->is_plane) return GA_OK;
   if (a->dents && b->dents)
-    detail = "and nor is the other one", expected = "make one of several convex meshes, each a collider of the same frame";
+    detail = "and nor is the other one",
+    expected = "make one of several convex meshes, each a collider of the same frame";
   else if (!(a->radius + b->radius > 0))
-    detail = "and pressed on from outside only", expected = "give it, or what it collides with, a radius of more than the depth";
+    detail = "and pressed on from outside only",
+    expected = "give it, or what it collides with, a radius of more than the depth";
   else if (d->stick > 0 && d->mu > 0)
-    detail = "and a corner may touch it at several places, which have no memory", expected = "leave stick out";
+    detail = "and a corner may touch it at several places, which have no memory",
+    expected = "leave stick out";
   if (!detail) return GA_OK;
   return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_DENTS_NEED,
                          (ga__facts){.name = a->dents ? d->a : d->b, .detail = detail, .expected = expected});
@@ -635,7 +638,8 @@ static unsigned feature_number(const ga__scene *c, const ga__place *at)
 {
   const ga__feature *f = &at->feature;
   if (at->corner < 0) return 0;
-  if (c->solid[1 - at->which]->dents) return 1u + (unsigned)f->kind; /* from one triangle to the next nothing jumps */
+  if (c->solid[1 - at->which]->dents)
+    return 1u + (unsigned)f->kind; /* from one triangle to the next nothing jumps */
   const int index = f->kind == GA__FACE ? c->solid[1 - at->which]->face[f->index].plane : f->index;
   return 1u + 3u * (unsigned)index + (unsigned)f->kind;
 }
