@@ -82,7 +82,9 @@ static void warn_of_energy(const app_runner *r, const energies *e)
     fprintf(stderr, "more than the largest energy exchanged, %.3g J: ", most);
   const double wanted =
       0.5 * BALANCED * most / off; /* ratio of errors; order 2 in steps, at least 1/2 in tolerances */
-  if (step > SMALL_STEP)
+  if (ga_simulator_stats(r->s.simulator)->ringing)
+    fputs("forces of constraints ring, as reported above; ", stderr);
+  else if (step > SMALL_STEP)
     fprintf(stderr, "the steps are too large; try --step %.2g, or error control, --tol 1e-4; ",
             step * fmin(0.25, sqrt(wanted)));
   else if (step > 0.0)

@@ -214,7 +214,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_SURFACE_INDEX, "a triangle of a surface has a point that is not there")                        \
   X(GA_REASON_SURFACE_SLIVER, "a triangle of a surface has no area")                                         \
   X(GA_REASON_SURFACE_OPEN, "a surface is not closed")                                                       \
-  X(GA_REASON_SURFACE_NOT_CONVEX, "a surface is not convex")                                                 \
+  X(GA_REASON_SURFACE_FOLDED, "two triangles of a surface lie on each other")                                \
+  X(GA_REASON_DENTS_NEED, "a collision with a mesh that is not convex lacks something")                      \
   X(GA_REASON_SURFACE_HOLLOW, "a surface encloses no volume")                                                \
   X(GA_REASON_SURFACE_FILE, "a file of a surface has another content than expected")                         \
   X(GA_REASON_COLOUR_UNKNOWN, "there is no such colour")                                                     \
@@ -274,6 +275,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_IMPACT, "velocities jump")                                                                     \
   X(GA_REASON_NEARLY_SINGULAR, "the iteration matrix is nearly singular")                                    \
   X(GA_REASON_NOT_SEEN_BY_STEPS, "something acts within a step and is not seen at its ends")                 \
+  X(GA_REASON_MULTIPLIERS_RING, "multipliers change sides from step to step and grow")                       \
   X(GA_REASON_EVENT_UNSURE, "an event may have been missed within a step")                                   \
   X(GA_REASON_STAYS_ON_JUMP, "the motion stays on a jump of the equations")                                  \
   X(GA_REASON_ERROR_IS_ROUNDING, "the tolerance is below rounding")                                          \

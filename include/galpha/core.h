@@ -1002,6 +1002,8 @@ typedef struct ga_simulate_stats {
   long unseen;            /* 1: there was a fixed step within which they did not hold, and which was kept;
                              later ones are not checked */
   double t_unseen;        /* [s] a time in it */
+  long ringing;           /* 1: multipliers changed sides from step to step and grew; t_ringing: when that was seen */
+  double t_ringing;       /* [s] */
   long unchecked;         /* times within steps at which they could not be evaluated */
   long breaks;            /* breakpoints passed */
   long edges; /* edges passed, with a restart: places where the equations jump or have a kink with the motion

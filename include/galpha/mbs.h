@@ -524,7 +524,7 @@ typedef enum ga_collider_kind {
   GA_COLLIDER_SPHERE = 0, /* about the frame's origin */
   GA_COLLIDER_CAPSULE,    /* a cylinder along z with half spheres at its ends, its middle at the origin */
   GA_COLLIDER_BOX,        /* its middle at the origin; with a radius its edges are round */
-  GA_COLLIDER_MESH,       /* a closed convex surface of triangles; with a radius it is thicker by that */
+  GA_COLLIDER_MESH,       /* a closed surface of triangles; with a radius it is thicker by that */
   GA_COLLIDER_PLANE       /* everything below z = 0 */
 } ga_collider_kind;
 

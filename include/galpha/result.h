@@ -166,7 +166,8 @@ GA_API ga_status ga_mesh_write(ga_context *ctx, const ga_mesh *mesh, const char 
  * be constant: its scale is its value, at most the largest range of its unit; or, where the value may be 0,
  * the largest range of the same unit in the same object (its name up to the last point), a tenth of the
  * unit's largest range, gravity for accelerations, or 1e-6 in SI units. For quaternions (.qw, .qx, .qy, .qz
- * of one name, one after the other) both signs are equivalent. */
+ * of one name, one after the other) both signs are equivalent; so are roll and yaw of a body (.roll, .yaw, in rad) that
+ * differ by half turns, since they flip where its pitch passes a right angle, as that of a wheel does. */
 
 typedef struct ga_band ga_band;
 

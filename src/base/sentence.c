@@ -338,10 +338,8 @@ static const ga__sentence SENTENCES[] = {
         {"the mesh is not closed: the edge between points {0} and {1} does not belong to "
          "two triangles that are on the same side as seen from outside",
          NULL},
-    [GA_REASON_SURFACE_NOT_CONVEX] =
-        {"the mesh is not convex: {detail} (at points {0} and {1}); give several "
-         "convex meshes, each a collider of the same frame",
-         NULL},
+    [GA_REASON_SURFACE_FOLDED] = {"two triangles of the mesh lie on each other, at the edge between points {0} and {1}", NULL},
+    [GA_REASON_DENTS_NEED] = {"the mesh '{name}' is not convex, {detail}", "; {expected}"},
     [GA_REASON_SURFACE_HOLLOW] = {"the mesh encloses a volume of {0} only, with a size of {1}", NULL},
     [GA_REASON_SURFACE_FILE] = {"expected {expected}{{, found '{name}'}}", NULL},
     [GA_REASON_COLOUR_UNKNOWN] = {"{field} is '{name}'; it must be \"#rrggbb\" in quotes, six digits from 0 "
@@ -465,6 +463,11 @@ static const ga__sentence SENTENCES[] = {
         {"t = {t}: within a step of {h} s (the given size) something acts that is not seen at its ends: the "
          "equations are violated there by more than {0} times the tolerance.",
          " Take a smaller step, or error control"},
+    [GA_REASON_MULTIPLIERS_RING] =
+        {"t = {t}: forces of constraints change sides from step to step and grow: {name} keeps no velocities on the "
+         "constraints, and is not stable with so little numerical damping where constraints turn, as at bearings of "
+         "wheels. Smaller steps do not help.",
+         " Take the method stabilized, or a smaller rho, --rho 0.7"},
     [GA_REASON_EVENT_UNSURE] =
         {"t = {t}: within a step its expression jumps so often that crossings may be missed.",
          " Limit the size of steps"},

@@ -117,7 +117,12 @@ static ga_status take_memory(ga_simulator *sim)
   const ga_system *sys = sim->st->sys;
   size_t n = (size_t)sim->opts.n_events, n_inputs = (size_t)sim->opts.n_event_inputs;
   const size_t n_hidden = sys->def.hidden && sim->opts.defect_points > 0 ? ga__sim_hidden_room(sys) : 0;
-  const ga__array need[] = {{&sim->g, n},
+  const size_t n_ring =
+      sim->opts.fixed_h > 0.0 && ga__may_ring(sim->st) ? (size_t)sys->size[GA_BLOCK_LAMBDA] : 0;
+  const ga__array need[] = {{&sim->ringing.last, n_ring},
+                            {&sim->ringing.slope, n_ring},
+                            {&sim->ringing.bend, n_ring},
+                            {&sim->g, n},
                             {&sim->g_new, n},
                             {&sim->g_at, n},
                             {&sim->g_begin, n},
@@ -148,6 +153,7 @@ static ga_status take_memory(ga_simulator *sim)
                             {&sim->hidden, n_hidden}};
   ga_status status = ga__arrays_create(sim->ctx, GA__ARRAYS(need), "a simulator", &sim->block, NULL);
   if (!n_hidden) sim->hidden = NULL;
+  if (!n_ring) sim->ringing.last = NULL;
   if (!status) status = ga__sides_create(sim->ctx, sys, &sim->opts, &sim->sides);
   if (status) return status;
   sim->events = ga__alloc(sim->ctx, n, sizeof *sim->events);
@@ -353,6 +359,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   if (!gone && !moved) {
     ga__sim_count_step(sim, sim->st->now.scalar[GA__H_OLD], err);
     sim->edge_pause = fmax(sim->edge_pause - 1.0, 0.0);
+    ga__ringing_watch(&sim->ringing, sim->st, &sim->stats);
     if (sim->st->now.scalar[GA__H_OLD] >= sim->edge_brief) sim->edge_brief = 0.0;
   }
   if (gone) sim->edge_gap = 0.0;

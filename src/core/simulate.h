@@ -3,6 +3,7 @@
 #define GALPHA_CORE_SIMULATE_H
 
 #include "core/inside.h"
+#include "core/ringing.h"
 #include "core/sides.h"
 #include "core/weights.h"
 
@@ -59,6 +60,7 @@ struct ga_simulator {
   double hidden_credit;  /* remaining calls of the callback `hidden` */
   double hidden_counted; /* residuals counted when they were granted */
   double *hidden; /* states within a step, see find_hidden(); NULL: the system has no callback `hidden` */
+  ga__ringing ringing;
   double *off, *off_y, *off_room; /* errors found there, [nv + n_x]; work space */
 };
 

@@ -72,6 +72,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     sim->n_first = 0;
     sim->err_old = sim->failed_h = sim->wary = sim->power = sim->held = 0.0;
     ga__sim_reset_questions(sim);
+    ga__ringing_reset(&sim->ringing);
     sim->strict_most = sim->kick_end = -DBL_MAX;
     for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
     if (chosen) return GA_OK;

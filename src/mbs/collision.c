@@ -257,7 +257,7 @@ static int eval_collision(result *out, const ga__eval *e, const ga__element *el,
   const collision *u = el->data;
   ga__scene c;
   ga__place at;
-  ga__press p;
+  ga__press p[GA__MOST_ALIKE];
   push f;
   out->near = 0;
   if (are_far(u, e->kin)) return 0;
@@ -269,11 +269,13 @@ static int eval_collision(result *out, const ga__eval *e, const ga__element *el,
   while (ga__next_place(&c, &s, &at)) {
     if (!(l && l->only_looks) && ga__place_is_deep(&c, &at)) return fail_deep(e, el, &c, &at);
     const int first = memory_at(u, &c, &at);
-    ga__press_at(&p, &c, &at);
-    push_at(&f, u->def, &c, e->kin, &p, first >= 0 && e->p->x ? e->p->x + el->x + first : NULL);
-    set_wrench(&f, &c, out, p.point);
-    add_push(out, &f, p.point);
-    if (l && first >= 0) tell(l, u, &f, first);
+    const int n_alike = ga__presses_at(p, &c, &at);
+    for (int k = 0; k < n_alike; k++) {
+      push_at(&f, u->def, &c, e->kin, &p[k], first >= 0 && e->p->x ? e->p->x + el->x + first : NULL);
+      set_wrench(&f, &c, out, p[k].point);
+      add_push(out, &f, p[k].point);
+      if (l && first >= 0) tell(l, u, &f, first);
+    }
   }
   return 0;
 }
@@ -285,6 +287,27 @@ static const ga__node *node_at(const ga__mbs_model *b, int i)
   return GA__AT(b->node, ga__node, i);
 }
 
+/* A mesh that is not convex, and what else would be needed. */
+static ga_status check_dents(ga_machine *m, int part, const collision *u)
+{
+  const ga_collision_def *d = u->def;
+  const ga__solid *a = &u->of[0]->solid, *b = &u->of[1]->solid;
+  const char *detail = NULL, *expected = NULL;
+  if (!(a->dents || b->dents) || a->is_plane || b->is_plane) return GA_OK;
+  if (a->dents && b->dents)
+    detail = "and nor is the other one",
+    expected = "make one of several convex meshes, each a collider of the same frame";
+  else if (!(a->radius + b->radius > 0))
+    detail = "and pressed on from outside only",
+    expected = "give it, or what it collides with, a radius of more than the depth";
+  else if (d->stick > 0 && d->mu > 0)
+    detail = "and a corner may touch it at several places, which have no memory",
+    expected = "leave stick out";
+  if (!detail) return GA_OK;
+  return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_DENTS_NEED,
+                         (ga__facts){.name = a->dents ? d->a : d->b, .detail = detail, .expected = expected});
+}
+
 static ga_status check_pair(ga_machine *m, int part, const collision *u)
 {
   const ga_collision_def *d = u->def;
@@ -294,7 +317,7 @@ static ga_status check_pair(ga_machine *m, int part, const collision *u)
   if (u->of[0]->solid.is_plane && u->of[1]->solid.is_plane)
     return ga__refuse_part(m->ctx, &m->part[part], GA_ERR_ARGUMENT, GA_REASON_TWO_PLANES,
                            (ga__facts){.name = d->a, .other = d->b});
-  return GA_OK;
+  return check_dents(m, part, u);
 }
 
 static ga_status reserve(ga_machine *m, collision *u, int n_x)
@@ -615,6 +638,8 @@ static unsigned feature_number(const ga__scene *c, const ga__place *at)
 {
   const ga__feature *f = &at->feature;
   if (at->corner < 0) return 0;
+  if (c->solid[1 - at->which]->dents)
+    return 1u + (unsigned)f->kind; /* from one triangle to the next nothing jumps */
   const int index = f->kind == GA__FACE ? c->solid[1 - at->which]->face[f->index].plane : f->index;
   return 1u + 3u * (unsigned)index + (unsigned)f->kind;
 }

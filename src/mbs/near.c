@@ -81,6 +81,21 @@ int ga__solid_nearest(const ga__solid *s, const double x[3], double most, ga__fe
   return out->distance < most;
 }
 
+void ga__feature_direction(double out[3], const ga__solid *s, const ga__feature *f, const double x[3])
+{
+  const double *from = at(s, f->kind == GA__EDGE_LINE ? s->edge[f->index].v[0]
+                             : f->kind == GA__CORNER  ? f->index
+                                                      : 0);
+  double r[3], u[3], t = 0;
+  for (int i = 0; i < 3; i++) r[i] = x[i] - from[i], u[i] = 0;
+  if (f->kind == GA__EDGE_LINE) {
+    const double *to = at(s, s->edge[f->index].v[1]);
+    for (int i = 0; i < 3; i++) u[i] = to[i] - from[i];
+    t = ga__vec3_dot(u, r) / ga__vec3_dot(u, u);
+  }
+  for (int i = 0; i < 3; i++) out[i] = f->kind == GA__FACE ? s->face[f->index].n[i] : r[i] - t * u[i];
+}
+
 /* ---- Two edges ---- */
 
 /* Solids overlap where the normal of no face separates them. */

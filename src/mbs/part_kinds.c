@@ -110,7 +110,7 @@ static const char *const collider_about[] = {
     "about the frame's origin",
     "a cylinder along z with half spheres at its ends, its middle at the frame's origin",
     "its middle at the frame's origin; with a radius its edges are round",
-    "a closed convex surface of triangles, by points or from a file; with a radius it is thicker by that",
+    "a closed surface of triangles, by points or from a file; with a radius it is thicker by that",
     "everything below z = 0 of the frame"};
 
 static const char *const solid_names[] = {"box",  "cylinder", "sphere", "capsule",

@@ -2,6 +2,8 @@
  * and points with derivatives by the poses of both nodes. */
 #include "mbs/press.h"
 
+#include "mbs/dented.h"
+
 #include "lie/mat3.h"
 #include <math.h>
 
@@ -77,20 +79,57 @@ int ga__scene_is_near(const ga__scene *c, double far)
 ga__search ga__search_in(const ga__scene *c, double most)
 {
   ga__search s = {.most = most};
-  if (has_crossings(c)) s.deepest = ga__least_overlap(c->solid[0], c->solid[1], &c->in[0], &c->in[1]);
+  const int convex = !c->solid[0]->dents && !c->solid[1]->dents; /* else cores must not overlap at all */
+  if (has_crossings(c) && convex)
+    s.deepest = ga__least_overlap(c->solid[0], c->solid[1], &c->in[0], &c->in[1]);
   return s;
+}
+
+/* From a corner of a solid that is not convex to what it is near, in its own axes: only what it faces
+ * presses. */
+static int is_faced(const ga__scene *c, int which, int corner, const ga__feature *f)
+{
+  const ga__solid *own = c->solid[which], *other = c->solid[1 - which];
+  const double *at = own->point + 3 * corner;
+  double x[3], e[3], turned[3], length;
+  if (!own->dents || other->is_plane) return 1;
+  ga__relative_apply(x, &c->in[which], at);
+  ga__feature_direction(e, other, f, x);
+  ga__mat3_mul_vec(turned, c->in[1 - which].R, e);
+  length = sqrt(ga__vec3_dot(turned, turned));
+  for (int i = 0; i < 3; i++) turned[i] /= -length;
+  return ga__dents_face(own, corner, turned);
+}
+
+/* What a corner is near: out->near, n_near. */
+static void look_about(const ga__scene *c, ga__search *s)
+{
+  const ga__solid *own = c->solid[s->which], *other = c->solid[1 - s->which];
+  double x[3];
+  ga__relative_apply(x, &c->in[s->which], own->point + 3 * s->corner);
+  if (other->dents) {
+    s->n_near = ga__dents_near(other, x, s->most, s->near);
+  } else {
+    ga__feature one;
+    s->n_near = ga__solid_nearest(other, x, s->most, &one);
+    s->near[0] = (ga__features){.of = {one}, .n = 1};
+  }
+  if (s->n_near == 1 && !is_faced(c, s->which, s->corner, &s->near[0].of[0])) s->n_near = 0;
 }
 
 int ga__next_place(const ga__scene *c, ga__search *s, ga__place *out)
 {
   for (; s->which < 2; s->which++, s->corner = 0) {
     const ga__solid *own = c->solid[s->which];
-    while (ga__sends_corners(c, s->which) && s->corner < own->n_corners) {
-      double x[3];
-      const int k = s->corner++;
-      ga__relative_apply(x, &c->in[s->which], own->point + 3 * k);
-      if (!ga__solid_nearest(c->solid[1 - s->which], x, s->most, &out->feature)) continue;
-      out->which = s->which, out->corner = k;
+    while (ga__sends_corners(c, s->which) && (s->n_near > 0 || s->corner < own->n_corners)) {
+      if (s->n_near == 0) {
+        look_about(c, s);
+        s->corner++;
+        continue;
+      }
+      out->alike = s->near[--s->n_near];
+      out->feature = out->alike.of[0];
+      out->which = s->which, out->corner = s->corner - 1;
       out->distance = out->feature.distance;
       return 1;
     }
@@ -106,7 +145,9 @@ int ga__next_place(const ga__scene *c, ga__search *s, ga__place *out)
 /* 1: at a place one is nearly through the other. */
 int ga__place_is_deep(const ga__scene *c, const ga__place *at)
 {
-  const ga__solid *other = c->solid[1 - at->which];
+  const ga__solid *own = c->solid[at->which], *other = c->solid[1 - at->which];
+  if ((own->dents || other->dents) && !own->is_plane && !other->is_plane)
+    return at->distance < (1 - DEEP) * c->radii;
   if (at->corner < 0) return !c->solid[0]->n_faces && !other->n_faces && at->distance < (1 - DEEP) * c->radii;
   return other->n_faces ? -at->distance > DEEP * other->half : at->distance < (1 - DEEP) * c->radii;
 }
@@ -198,18 +239,6 @@ static void set_point(ga__press *out, const ga__dual P[3], double radius_P, cons
   }
 }
 
-static void press_corner(ga__press *out, const ga__scene *c, const ga__place *at)
-{
-  const int other = 1 - at->which;
-  ga__dual P[3], e[3], Q[3];
-  corner_of(P, c, at->which, at->corner);
-  const ga__dual d = measure_feature(c, other, &at->feature, P, e, Q);
-  out->depth = ga__dual_linear(&d, -1, c->radii);
-  out->weight = ga__dual_const(c->n, 1);
-  set_point(out, P, c->solid[at->which]->radius, Q, c->solid[other]->radius, e);
-  for (int i = 0; i < 3; i++) out->normal[i] = ga__dual_linear(&e[i], at->which == 0 ? 1 : -1, 0);
-}
-
 /* weight *= fade of x from a to b */
 static void fade(ga__press *out, const ga__dual *x, double a, double b)
 {
@@ -273,12 +302,55 @@ static void press_crossing(ga__press *out, const ga__scene *c, const ga__place *
   fade_normal(out, c, 1, x->edge[1], 1);
 }
 
+/* One of the features that press as one. */
+static void press_feature(ga__press *out, const ga__scene *c, const ga__place *at, const ga__feature *f,
+                          ga__dual e[3], ga__dual *distance)
+{
+  const int other = 1 - at->which;
+  ga__dual P[3], Q[3];
+  corner_of(P, c, at->which, at->corner);
+  *distance = measure_feature(c, other, f, P, e, Q);
+  out->depth = ga__dual_linear(distance, -1, c->radii);
+  out->weight = ga__dual_const(c->n, 1);
+  set_point(out, P, c->solid[at->which]->radius, Q, c->solid[other]->radius, e);
+  for (int i = 0; i < 3; i++) out->normal[i] = ga__dual_linear(&e[i], at->which == 0 ? 1 : -1, 0);
+}
+
+/* GA__SHARE_OF, and its fade from 1 at 0 to 0 at 1. */
+static ga__dual share_of(const ga__dual *d, const ga__dual *nearest, const ga__dual e[3],
+                         const ga__dual lead[3])
+{
+  const ga__dual c = ga__dual_dot(e, lead), rest = ga__dual_linear(&c, -1, 1), off = ga__dual_sub(d, nearest);
+  const ga__dual top = ga__dual_mul(&off, &c), below = ga__dual_mul(nearest, &rest),
+                 x = ga__dual_div(&top, &below);
+  double slope;
+  const double value = ga__fade(x.v, 1, 0, &slope);
+  return ga__dual_chain(&x, value, slope);
+}
+
+int ga__presses_at(ga__press out[GA__MOST_ALIKE], const ga__scene *c, const ga__place *at)
+{
+  ga__dual e[GA__MOST_ALIKE][3], d[GA__MOST_ALIKE], sum = ga__dual_const(c->n, 1);
+  if (at->corner < 0) {
+    press_crossing(out, c, at);
+    return 1;
+  }
+  for (int k = 0; k < at->alike.n; k++) press_feature(&out[k], c, at, &at->alike.of[k], e[k], &d[k]);
+  for (int k = 1; k < at->alike.n; k++) {
+    out[k].weight = share_of(&d[k], &d[0], e[k], e[0]);
+    sum = ga__dual_add(&sum, &out[k].weight);
+  }
+  for (int k = 0; k < at->alike.n && at->alike.n > 1; k++) out[k].weight = ga__dual_div(&out[k].weight, &sum);
+  return at->alike.n;
+}
+
 void ga__press_at(ga__press *out, const ga__scene *c, const ga__place *at)
 {
+  ga__dual e[3], d;
   if (at->corner < 0)
     press_crossing(out, c, at);
   else
-    press_corner(out, c, at);
+    press_feature(out, c, at, &at->feature, e, &d);
 }
 
 /* 1: they may touch; then the scene is complete. */

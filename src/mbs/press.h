@@ -34,7 +34,8 @@ void ga__scene_vector(ga__dual out[3], const ga__scene *c, int which, const doub
 /* A place where solids press, or would if they were nearer. */
 typedef struct ga__place {
   int which, corner;   /* of a (0) or b (1); corner −1: a crossing */
-  ga__feature feature; /* of the other */
+  ga__feature feature; /* of the other, the nearest */
+  ga__features alike;  /* which presses as one with these, itself first */
   ga__crossing crossing;
   double distance; /* [m] of the cores */
 } ga__place;
@@ -42,7 +43,9 @@ typedef struct ga__place {
 /* Goes over the places whose cores are less than `most` apart. */
 typedef struct ga__search {
   double most, deepest;
-  int which, corner; /* next */
+  int which, corner;                   /* next */
+  ga__features near[GA__MOST_TOUCHES]; /* of the last corner, those not yet reported */
+  int n_near;
   long crossing;
 } ga__search;
 ga__search ga__search_in(const ga__scene *c, double most);
@@ -58,6 +61,9 @@ typedef struct ga__press {
   ga__dual point[3];
   ga__dual depth, weight;
 } ga__press;
-void ga__press_at(ga__press *out, const ga__scene *c, const ga__place *at);
+void ga__press_at(ga__press *out, const ga__scene *c,
+                  const ga__place *at); /* of the nearest alone, in full */
+/* Of all that press as one, with their weights; returns their number. */
+int ga__presses_at(ga__press out[GA__MOST_ALIKE], const ga__scene *c, const ga__place *at);
 
 #endif

@@ -1,10 +1,10 @@
 /* Bodies of contacts from their definitions. Boxes are meshes of twelve triangles.
  *
  * A mesh is closed and oriented if every edge belongs to two triangles that pass it in opposite directions.
- * It is convex if it is one piece without holes (corners − edges + triangles = 2) and no edge is concave.
- * Edges between triangles in one plane are no edges of the solid, corners with fewer than three edges no
- * corners. */
-#include "mbs/solid.h"
+ * It is convex if it is one piece without holes (corners − edges + triangles = 2) and no edge is concave; if
+ * not, it has a tree of its triangles besides (dented.c). Edges between triangles in one plane are no edges
+ * of the solid, corners with fewer than three edges no corners. */
+#include "mbs/dented.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -32,6 +32,7 @@ void ga__solid_free(ga_context *ctx, ga__solid *s)
   ga__free(ctx, s->point);
   ga__free(ctx, s->edge);
   ga__free(ctx, s->face);
+  ga__dents_free(ctx, s->dents);
   *s = (ga__solid){0};
 }
 
@@ -54,6 +55,15 @@ static ga_status refuse(const mesh *m, ga_reason reason, ga__facts facts)
 typedef struct side {
   int low, high, forward, triangle;
 } side;
+
+/* What is needed while a mesh is made. */
+typedef struct work {
+  side *sides;  /* [3 n_triangles] */
+  int *used;    /* [n_points] marks points of triangles, and counts edges at them */
+  int *edge_of; /* [3 n_triangles] the edge at a side; −1: none */
+  int *list;    /* [3 n_triangles] */
+  int dented;   /* 1: it is not convex */
+} work;
 
 static int compare_sides(const void *a, const void *b)
 {
@@ -186,40 +196,82 @@ static ga_status check_closed(const mesh *m, const ga__solid *s, const side *sid
   return GA_OK;
 }
 
-/* Edges from pairs of sides. used: marks points of triangles, and counts edges at them. */
-static ga_status make_edges(const mesh *m, ga__solid *s, const side *sides, double size, int *used)
+/* Which side of its triangle. */
+static int number_of(const ga__solid *s, const side *from)
 {
-  int n_sides = 0;
-  for (int k = 0; k < 3 * s->n_faces; k += 2) {
-    const side *a = &sides[k], *b = &sides[k + 1];
-    n_sides++;
-    const ga__solid_face *f = &s->face[a->triangle], *g = &s->face[b->triangle];
-    double turn[3];
-    ga__vec3_cross(turn, f->n, g->n);
-    const double above = ga__vec3_dot(f->n, opposite(s, b)) - f->d;
-    const int folded = ga__vec3_dot(f->n, g->n) < 0;
-    if (!folded && ga__vec3_dot(turn, turn) < FLAT * FLAT) {
-      unite(s->face, a->triangle, b->triangle);
-      continue;
-    }
-    if (above > CONCAVE * size || (folded && ga__vec3_dot(turn, turn) < FLAT * FLAT))
-      return refuse(m, GA_REASON_SURFACE_NOT_CONVEX,
-                    (ga__facts){.detail = "the edge between them is concave",
-                                GA__NUMBERS({a->low, NULL}, {a->high, NULL})});
-    ga__solid_edge *e = &s->edge[s->n_edges++];
-    *e = (ga__solid_edge){.v = {a->low, a->high}, .between_faces = 1};
-    inward_of(s, a, e->inward[0]);
-    inward_of(s, b, e->inward[1]);
-    for (int i = 0; i < 3; i++) e->normal[i] = f->n[i] + g->n[i];
-    used[a->low]++, used[a->high]++;
+  const int *v = s->face[from->triangle].v;
+  int i = 0;
+  while (i < 2 &&
+         !((v[i] == from->low && v[i + 1] == from->high) || (v[i] == from->high && v[i + 1] == from->low)))
+    i++;
+  return 3 * from->triangle + i;
+}
+
+/* An edge from two sides, if it is one of the solid. */
+static ga_status make_edge(const mesh *m, ga__solid *s, const side *a, const side *b, double size, work *w)
+{
+  const ga__solid_face *f = &s->face[a->triangle], *g = &s->face[b->triangle];
+  double turn[3];
+  ga__vec3_cross(turn, f->n, g->n);
+  const double above = ga__vec3_dot(f->n, opposite(s, b)) - f->d, square = ga__vec3_dot(turn, turn);
+  const int folded = ga__vec3_dot(f->n, g->n) < 0;
+  if (folded && square < FLAT * FLAT)
+    return refuse(m, GA_REASON_SURFACE_FOLDED, (ga__facts){GA__NUMBERS({a->low, NULL}, {a->high, NULL})});
+  if (square < FLAT * FLAT) {
+    unite(s->face, a->triangle, b->triangle);
+    return GA_OK;
   }
-  int n_points = 0;
-  for (int i = 0; i < m->n_points; i++) n_points += used[i] > 0;
-  if (n_points - n_sides + s->n_faces != 2)
-    return refuse(m, GA_REASON_SURFACE_NOT_CONVEX,
-                  (ga__facts){.detail = "it consists of several pieces, or has a hole",
-                              GA__NUMBERS({n_points, NULL}, {n_sides, NULL})});
+  if (above > CONCAVE * size) {
+    w->dented = 1;
+    return GA_OK;
+  }
+  w->edge_of[number_of(s, a)] = w->edge_of[number_of(s, b)] = s->n_edges;
+  ga__solid_edge *e = &s->edge[s->n_edges++];
+  *e = (ga__solid_edge){.v = {a->low, a->high}, .between_faces = 1};
+  inward_of(s, a, e->inward[0]);
+  inward_of(s, b, e->inward[1]);
+  for (int i = 0; i < 3; i++) e->normal[i] = f->n[i] + g->n[i];
+  w->used[a->low]++, w->used[a->high]++;
   return GA_OK;
+}
+
+/* Edges from pairs of sides; whether the whole is convex. */
+static ga_status make_edges(const mesh *m, ga__solid *s, double size, work *w)
+{
+  const int n_sides = 3 * s->n_faces / 2;
+  int n_points = 0;
+  for (int k = 0; k < 3 * s->n_faces; k++) w->edge_of[k] = -1;
+  for (int k = 0; k < n_sides; k++) {
+    const ga_status status = make_edge(m, s, &w->sides[2 * k], &w->sides[2 * k + 1], size, w);
+    if (status) return status;
+  }
+  for (int i = 0; i < m->n_points; i++) n_points += w->used[i] > 0;
+  w->dented |= n_points - n_sides + s->n_faces != 2;
+  return GA_OK;
+}
+
+enum { MARK = 1, EDGES = 3 }; /* points of triangles, and those of them with as many edges, are corners */
+
+static int compare_starts(const void *a, const void *b)
+{
+  const side *p = a, *q = b;
+  const int from = p->forward ? p->low : p->high, other = q->forward ? q->low : q->high;
+  return from != other ? (from < other ? -1 : 1) : compare_sides(a, b);
+}
+
+/* Of a solid that is not convex, corners are the points that another solid can touch. Every edge at a point
+ * begins there as a side of one triangle. */
+static void find_corners(ga__solid *s, work *w)
+{
+  const int n = 3 * s->n_faces;
+  qsort(w->sides, (size_t)n, sizeof *w->sides, compare_starts);
+  for (int i = 0; i < n;) {
+    const int point = w->sides[i].forward ? w->sides[i].low : w->sides[i].high;
+    int count = 0;
+    for (; i < n && (w->sides[i].forward ? w->sides[i].low : w->sides[i].high) == point; i++)
+      w->list[count++] = w->sides[i].forward ? w->sides[i].high : w->sides[i].low;
+    w->used[point] = MARK + (ga__dents_is_corner(s->point, point, w->list, count) ? EDGES : 0);
+  }
 }
 
 /* Corners first, in their order; used[i] becomes the new number of point i. */
@@ -227,11 +279,11 @@ static void sort_corners(ga__solid *s, const mesh *m, int *used)
 {
   const int n = m->n_points;
   int other = 0;
-  for (int i = 0; i < n; i++) other += used[i] > 3;
+  for (int i = 0; i < n; i++) other += used[i] >= MARK + EDGES;
   s->n_corners = other;
   s->n_points = n;
   for (int i = 0, corner = 0; i < n; i++) {
-    used[i] = used[i] > 3 ? corner++ : other++; /* three edges, and the mark */
+    used[i] = used[i] >= MARK + EDGES ? corner++ : other++;
     for (int j = 0; j < 3; j++) s->point[3 * used[i] + j] = m->scale * m->point[3 * i + j];
   }
   for (int k = 0; k < s->n_edges; k++)
@@ -258,7 +310,7 @@ static void find_size(ga__solid *s)
     s->half = fmin(s->half, s->face[k].d - ga__vec3_dot(s->face[k].n, s->centre));
 }
 
-static ga_status make_mesh(const mesh *m, ga__solid *s, side *sides, int *used)
+static ga_status make_mesh(const mesh *m, ga__solid *s, work *w)
 {
   const double size = size_of(m);
   double volume;
@@ -267,17 +319,18 @@ static ga_status make_mesh(const mesh *m, ga__solid *s, side *sides, int *used)
   ga_status status = make_faces(m, s, size, &volume);
   if (status) return status;
   orient_faces(s, volume);
-  list_sides(s, sides);
+  list_sides(s, w->sides);
   for (int k = 0; k < s->n_faces; k++)
-    for (int i = 0; i < 3; i++) used[s->face[k].v[i]] = 1;
-  status = check_closed(m, s, sides);
-  if (!status) status = make_edges(m, s, sides, size, used);
+    for (int i = 0; i < 3; i++) w->used[s->face[k].v[i]] = MARK;
+  status = check_closed(m, s, w->sides);
+  if (!status) status = make_edges(m, s, size, w);
   if (status) return status;
   if (!(fabs(volume) > HOLLOW * size * size * size))
     return refuse(m, GA_REASON_SURFACE_HOLLOW, (ga__facts){GA__NUMBERS({volume, "m³"}, {size, "m"})});
-  sort_corners(s, m, used);
+  if (w->dented) find_corners(s, w);
+  sort_corners(s, m, w->used);
   find_size(s);
-  return GA_OK;
+  return w->dented ? ga__dents_create(m->ctx, s, w->edge_of) : GA_OK;
 }
 
 static ga_status create_mesh(const mesh *m, ga__solid *s)
@@ -287,12 +340,16 @@ static ga_status create_mesh(const mesh *m, ga__solid *s)
     return refuse(m, GA_REASON_SURFACE_EMPTY,
                   (ga__facts){GA__NUMBERS({m->n_triangles, NULL}, {m->n_points, NULL})});
   ga_status status = reserve(m->ctx, s, m->n_points, (int)(n_sides / 2 + 1), m->n_triangles);
-  side *sides = ga__alloc(m->ctx, n_sides, sizeof *sides);
-  int *used = ga__alloc(m->ctx, (size_t)m->n_points, sizeof *used);
-  if (!sides || !used) status = GA_ERR_MEMORY;
-  if (!status) status = make_mesh(m, s, sides, used);
-  ga__free(m->ctx, sides);
-  ga__free(m->ctx, used);
+  work w = {.sides = ga__alloc(m->ctx, n_sides, sizeof *w.sides),
+            .used = ga__alloc(m->ctx, (size_t)m->n_points, sizeof *w.used),
+            .edge_of = ga__alloc(m->ctx, n_sides, sizeof *w.edge_of),
+            .list = ga__alloc(m->ctx, n_sides, sizeof *w.list)};
+  if (!w.sides || !w.used || !w.edge_of || !w.list) status = GA_ERR_MEMORY;
+  if (!status) status = make_mesh(m, s, &w);
+  ga__free(m->ctx, w.sides);
+  ga__free(m->ctx, w.used);
+  ga__free(m->ctx, w.edge_of);
+  ga__free(m->ctx, w.list);
   return status;
 }
 

@@ -1,7 +1,8 @@
-/* Bodies of contacts: a convex core of corners, edges and faces, and a radius about it. (solid.c, near.c)
+/* Bodies of contacts: a core of corners, edges and faces, and a radius about it. (solid.c, near.c, dented.c)
  *
- * A sphere is a point, a capsule a segment, a box or a convex mesh a polyhedron, a plane a face without end
- * that has everything below z = 0 within it. Numbers are in the axes of the frame that carries it. */
+ * A sphere is a point, a capsule a segment, a box or a mesh a polyhedron, a plane a face without end that has
+ * everything below z = 0 within it. Only meshes may be other than convex; edges are then those that are
+ * convex. Numbers are in the axes of the frame that carries it. */
 #ifndef GALPHA_MBS_SOLID_H
 #define GALPHA_MBS_SOLID_H
 
@@ -19,6 +20,8 @@ typedef struct ga__solid_face { /* a triangle; n · x = d */
   double n[3], d;
 } ga__solid_face;
 
+typedef struct ga__dents ga__dents;
+
 typedef struct ga__solid {
   int is_plane;
   int n_corners, n_edges, n_faces;
@@ -28,10 +31,11 @@ typedef struct ga__solid {
   ga__solid_face *face;
   double radius;           /* [m] */
   double centre[3], reach; /* a ball around it, with the radius */
+  ga__dents *dents;        /* NULL: convex */
   double half;             /* [m] from the centre to the nearest face of the core; 0: no faces */
 } ga__solid;
 
-/* A definition that was checked; refuses meshes that are open or not convex. */
+/* A definition that was checked; refuses meshes that are open. */
 ga_status ga__solid_create(ga_context *ctx, const ga__part *part, ga__solid *out);
 void ga__solid_free(ga_context *ctx, ga__solid *s);
 
@@ -51,9 +55,17 @@ typedef struct ga__feature {
   int index;
   double distance; /* [m] of the core, < 0: within it */
 } ga__feature;
-/* The feature of a core that is nearest to x, or the nearest face where x is within; returns 0: it is farther
- * away than `most`. */
+enum { GA__MOST_TOUCHES = 8, GA__MOST_ALIKE = 12 };
+typedef struct ga__features { /* that press as one; the nearest first. Of a convex solid there is one */
+  ga__feature of[GA__MOST_ALIKE];
+  int n;
+} ga__features;
+/* The feature of a convex core that is nearest to x, or the nearest face where x is within; returns 0: it is
+ * farther away than `most`. */
 int ga__solid_nearest(const ga__solid *s, const double x[3], double most, ga__feature *out);
+
+/* From a feature to a point x that is near it; a vector of any length. */
+void ga__feature_direction(double out[3], const ga__solid *s, const ga__feature *f, const double x[3]);
 
 /* Two edges that cross: where, and how far they are apart along their common normal; < 0: each within the
  * other's solid. */

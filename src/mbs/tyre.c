@@ -57,7 +57,7 @@ typedef struct contact {
   ga__dual vz, vx, vs[2], V;   /* relative to the road; vs: along e_x, e_y */
   ga__dual spin, turn;         /* [rad/s] against the road, about e_y and e */
   ga__dual slip[2], lagged[2]; /* κ, λ, and what the law is given */
-  ga__dual Fz, F[3], M[3]; /* M at P */
+  ga__dual Fz, F[3], M[3];     /* M at P */
   ga__tyre_forces along;
   double at_node[2][3]; /* origins of the nodes */
   int phase;
@@ -231,7 +231,8 @@ static void wrench_on(ga__dual six[6], const contact *c, int which)
     six[i] = ga__dual_linear(&c->F[i], sign, 0);
   }
   ga__dual_cross(six + 3, arm, six);
-  for (int i = 0; i < 3; i++) ga__dual_set_chain2(&six[3 + i], &six[3 + i], &c->M[i], six[3 + i].v + sign * c->M[i].v, 1, sign);
+  for (int i = 0; i < 3; i++)
+    ga__dual_set_chain2(&six[3 + i], &six[3 + i], &c->M[i], six[3 + i].v + sign * c->M[i].v, 1, sign);
 }
 
 /* x' = W/L (κ − x), W = √(V² + v_s²); off the road W/L (0 − x). */
@@ -424,35 +425,62 @@ static int jacobian(const ga__eval *e, const ga__element *el, ga_jacobian *J)
   return 0;
 }
 
-/* Power P of both wrenches; stored ½ k δ², with δ' from its derivatives; what a surface that rises by itself
- * puts in; the rest is lost. */
+/* ½ m k δ²: at a constant camber δ' = −e·(v_C − v_road)/m, so that the load alone gives back all of it. What
+ * changes of camber add, ½ k δ² m', is work of the load at P that no energy of position has: it is counted as
+ * lost, or as given back. */
+static ga__dual stored_by(const contact *c, const tyre *u)
+{
+  const ga__dual square = ga__dual_mul(&c->delta, &c->delta), leaning = ga__dual_mul(&square, &c->at.m);
+  return ga__dual_linear(&leaning, 0.5 * u->def->stiffness, 0);
+}
+
+/* Power P of both wrenches; what is stored, and its rate by the derivatives; what a surface that rises by
+ * itself puts in; the rest is lost. */
 static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 {
   const tyre *u = el->data;
   contact c;
-  double power = 0, rate, in = 0;
+  double power = 0, in = 0;
   const int status = eval_tyre(&c, e, el, u->n);
   if (status || c.phase == OFF_ROAD) return status;
-  rate = c.delta.d[TIME];
+  const ga__dual stored = stored_by(&c, u);
+  double rate = stored.d[TIME];
   for (int i = 0; i < 2; i++) {
     ga__dual six[6];
     const double *w = e->kin[u->node[i]].w;
     if (!u->node[i]) continue;
     wrench_on(six, &c, i);
-    for (int k = 0; k < 6; k++) power += six[k].v * w[k], rate += c.delta.d[FIRST_POSE[i] + k] * w[k];
+    for (int k = 0; k < 6; k++) power += six[k].v * w[k], rate += stored.d[FIRST_POSE[i] + k] * w[k];
   }
   for (int k = 0; k < 3; k++) in += c.F[k].v * c.at.plane.rise.v * c.frame.axis[2][k].v;
-  const double stored = 0.5 * u->def->stiffness * c.delta.v * c.delta.v;
-  out->potential += stored;
+  out->potential += stored.v;
   out->in += in;
-  out->fading += c.phase == WOULD_PULL ? stored : 0;
-  out->lost += in - power - u->def->stiffness * c.delta.v * rate;
+  out->fading += c.phase == WOULD_PULL ? stored.v : 0;
+  out->lost += in - power - rate;
   return 0;
 }
 
 /* ---- Signals ---- */
 
-enum { FX, FY, FZ, SLIP, SLIP_ANGLE, CAMBER, X, Y, Z, PENETRATION, LAGGED_X, LAGGED_Y, MX, MY, MZ, TURN_SLIP, N_SIGNALS };
+enum {
+  FX,
+  FY,
+  FZ,
+  SLIP,
+  SLIP_ANGLE,
+  CAMBER,
+  X,
+  Y,
+  Z,
+  PENETRATION,
+  LAGGED_X,
+  LAGGED_Y,
+  MX,
+  MY,
+  MZ,
+  TURN_SLIP,
+  N_SIGNALS
+};
 
 static int n_signals(const ga__mbs_model *b, int part)
 {

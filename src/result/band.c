@@ -70,6 +70,7 @@ struct ga_band {
   int *unit;            /* [n] number of its unit */
   int *object;          /* [n] first signal of its object */
   int *quaternion;      /* [n] components of a quaternion that begins here, 0: none */
+  int *flips;           /* [n] 1: an angle that flips by half a turn where the pitch passes a right angle */
   int n_units;          /* the last one is that of energies */
   int kinetic;          /* the kinetic energy, whose range begins at 0; -1: not recorded */
   int accelerations;    /* number of their unit; -1: there are none */
@@ -81,6 +82,8 @@ struct ga_band {
   double
       *known; /* [n_units + 1] largest range of each unit that is not error; the count it was computed for */
 };
+
+#define HALF_TURN 3.14159265358979323846
 
 ga_band_opts ga_band_defaults(void)
 {
@@ -113,6 +116,14 @@ static size_t stem(const char *name)
 {
   const size_t n = strlen(name);
   return n > 3 && name[n - 3] == '.' && name[n - 2] == 'q' && strchr("wxyz", name[n - 1]) ? n - 3 : 0;
+}
+
+/* Roll and yaw of bodies, also those of wheels that turn: with φ, θ, ψ the angles φ + π, π − θ, ψ + π give
+ * the same rotation, and |θ| is at most π/2. */
+static int is_roll_or_yaw(const char *name, const char *unit)
+{
+  const char *last = strrchr(name, '.');
+  return last && strcmp(unit, "rad") == 0 && (strcmp(last, ".roll") == 0 || strcmp(last, ".yaw") == 0);
 }
 
 static void find_quaternions(ga_band *b)
@@ -152,9 +163,10 @@ static ga_status take_memory(ga_band *b)
   b->unit = ga__alloc(b->ctx, n, sizeof *b->unit);
   b->object = ga__alloc(b->ctx, n, sizeof *b->object);
   b->quaternion = ga__alloc(b->ctx, n, sizeof *b->quaternion);
+  b->flips = ga__alloc(b->ctx, n, sizeof *b->flips);
   b->tracks = ga__alloc(b->ctx, n, sizeof *b->tracks);
   b->known = ga__alloc(b->ctx, n + 2, sizeof *b->known);
-  const int complete = b->unit && b->object && b->quaternion && b->tracks && b->known;
+  const int complete = b->unit && b->object && b->quaternion && b->flips && b->tracks && b->known;
   return complete ? GA_OK : ga__no_memory(b->ctx, "error bars");
 }
 
@@ -199,6 +211,7 @@ ga_status ga_band_create(ga_context *ctx, const ga_band_opts *opts, ga_band **ou
   number_units(b);
   find_objects(b);
   find_quaternions(b);
+  for (int i = 0; i < b->n; i++) b->flips[i] = is_roll_or_yaw(b->opts.names[i], b->opts.units[i]);
   b->kinetic = b->accelerations = -1;
   for (int i = 0; i < b->n; i++) {
     if (strcmp(opts->names[i], "energy.kinetic") == 0) b->kinetic = i;
@@ -217,6 +230,7 @@ void ga_band_destroy(ga_band **b)
   ga__free(ctx, (*b)->unit);
   ga__free(ctx, (*b)->object);
   ga__free(ctx, (*b)->quaternion);
+  ga__free(ctx, (*b)->flips);
   ga__free(ctx, (*b)->tracks);
   ga__free(ctx, (*b)->known);
   ga__free(ctx, *b);
@@ -344,7 +358,9 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     track *s = &b->tracks[i];
     if (left > 0) left--;
     if (b->quaternion[i]) left = b->quaternion[i], sign = sign_of(first + i, second + i, left);
-    const double aligned = (left > 0 ? sign : 1.0) * first[i], apart = RICHARDSON * fabs(aligned - second[i]),
+    const double aligned = b->flips[i] ? second[i] + remainder(first[i] - second[i], HALF_TURN)
+                                       : (left > 0 ? sign : 1.0) * first[i];
+    const double apart = RICHARDSON * fabs(aligned - second[i]),
                  slip = rounding_of_clock(s, begin, b->t_last, t, second[i]), e = apart < slip ? slip : apart;
     track_error(s, begin, t, aligned, second[i], e);
     if (e > s->bin[k] || e != e) s->bin[k] = e;

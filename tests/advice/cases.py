@@ -24,6 +24,9 @@ case("something acts that is not seen at its ends", "something acts that is not 
      model("bodies: {m: {type: scalar, mass: 2, velocity: 1}}\n"
            "forces: {f: {type: actuator, coordinate: m, force: '1000*exp(-((m - 4.9973)/0.0005)^2)'}}", "t_end: 10, output: 1"),
      "--step 0.1", ([], "--step 1e-4", {"m.rate": (1.37339977, 1e-2)}), ([], "--tol 1e-6", {"m.rate": (1.37339977, 1e-2)}))
+WHEEL = open(os.path.join(source, "tests/cli/models/steered_wheel.yaml")).read()
+case("Take the method stabilized, or a smaller rho, --rho 0.7", "change sides from step to step", WHEEL, "-q --method index3 --rho 0.99",
+     ([], "-q --method stabilized --rho 0.99", {"hub.angle_rate": (31.46, 0.2)}), ([], "-q --method index3 --rho 0.7", {"hub.angle_rate": (31.46, 0.5)}))
 case("take {0.2} or less", "cannot follow", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'sin(2*pi*100*t)'}}"),
      "--step 0.01", ([], "--step 1e-4", {"m.rate": (0, 1e-4)}))
 case("does not show; try --step %.2g", "made the same", model(SCALAR + "forces: {f: {type: actuator, coordinate: m, force: 'if(t > 0.3 && t < 0.301, 1, 0)'}}"),
@@ -314,10 +317,13 @@ case("here it is too small by {3.3}; check the units", "which no body has", mode
      ([("[1, 1, 3]", "[1, 1, 1.5]")], "", {"r.x": (0, 1e-9)}))
 case("none may be negative: check the units", "none may be negative", model("bodies: {r: {type: rigid, mass: 1, inertia: [1, 1, 1, 2, 0, 0]}}"), "",
      ([("[1, 1, 1, 2, 0, 0]", "[1, 1, 1, 0.2, 0, 0]")], "", {"r.x": (0, 1e-9)}))
-DENT = model("bodies: {b: {type: rigid, mass: 1, inertia: [1, 1, 1]}}\ncolliders:\n  solid: {type: mesh, frame: b, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, 0.1]], "
-             "triangles: [[0, 2, 4], [2, 1, 4], [1, 0, 4], [0, 1, 3], [1, 2, 3], [0, 3, 2]]}\n  floor: {type: plane, frame: down}\nmarkers: {down: {body: ground, position: [0, 0, -9]}}\n"
-             "collisions: {hit: {a: solid, b: floor, stiffness: 1e4}}")
-case("give several convex meshes, each a collider of the same frame", "the mesh is not convex", DENT, "", ([("0.25, 0.1]", "0.25, -0.1]")], "", {"b.x": (0, 1e-9)}))
+NOTCH = "points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, 0.1]], triangles: [[0, 2, 4], [2, 1, 4], [1, 0, 4], [0, 1, 3], [1, 2, 3], [0, 3, 2]]"
+DENT = model("bodies: {b: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 9]}}\ncolliders:\n  solid: {type: mesh, frame: b, " + NOTCH + "}\n  under: {type: mesh, " + NOTCH + "}\n  brick: {type: box, size: [1, 1, 1]}\n"
+             "collisions: {hit: {a: solid, b: under, stiffness: 1e4}}")
+case("make one of several convex meshes, each a collider of the same frame", "and nor is the other one", DENT, "", ([("solid: {type: mesh, frame: b, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, 0.1]]",
+     "solid: {type: mesh, frame: b, radius: 0.01, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.25, -0.1]]")], "", {"b.x": (0, 1e-9)}))
+case("give it, or what it collides with, a radius of more than the depth", "pressed on from outside only", DENT.replace("b: under", "b: brick"), "", ([("size: [1, 1, 1]", "size: [1, 1, 1], radius: 0.02")], "", {"b.x": (0, 1e-9)}))
+case("leave stick out", "which have no memory", DENT.replace("b: under", "b: brick, mu: 0.5, speed: 1e-3, stick: 1e-4").replace("size: [1, 1, 1]", "size: [1, 1, 1], radius: 0.02"), "", ([(", stick: 1e-4", "")], "", {"b.x": (0, 1e-9)}))
 PLATE = model("gravity: [0, 0, 0]\nbodies: {ball: {type: rigid, mass: 0.01, inertia: [1e-7, 1e-7, 1e-7], position: [0, 0, 30], velocity: [0, 0, -3000]}}\n"
               "colliders: {lead: {type: sphere, frame: ball, radius: 5 mm}, plate: {type: box, size: [1, 1, 0.005]}}\n"
               "collisions: {hit: {a: lead, b: plate, exponent: 1, stiffness: 1e9}}", "t_end: 0.02, output: 0.01")

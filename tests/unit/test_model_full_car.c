@@ -300,6 +300,75 @@ static void methods_and_steps(void **state)
   }
 }
 
+/* ---- Error control ---- */
+
+enum { TIMES = 5 }; /* every 0.25 s */
+
+typedef struct controlled {
+  const car *c;
+  int n;
+  double y[TIMES + 1], roll[TIMES + 1];
+  long steps;
+} controlled;
+
+static int keep(void *user, const ga_state *s)
+{
+  controlled *r = user;
+  const int index[2] = {ga_machine_find_signal(r->c->m, "chassis.y"),
+                        ga_machine_find_signal(r->c->m, "chassis.roll")};
+  double out[2];
+  if (r->n == TIMES || ga_machine_signals(r->c->m, NULL, s, 2, index, out)) return 1;
+  r->y[r->n] = out[0], r->roll[r->n++] = out[1];
+  return 0;
+}
+
+static void run_controlled(const char *file, double tol, controlled *r)
+{
+  car c = car_open(&(car_opts){file, {NULL}, 1e-3, 0.8, GA_STABILIZED, GA_REUSE});
+  const ga_state *s = ga_stepper_state(c.st);
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_simulator *sim = NULL;
+  *r = (controlled){.c = &c};
+  o.t_end = 0.25 * (TIMES - 1), o.output_every = 0.25, o.output = keep, o.user = r;
+  o.rtol = o.rtol_v = o.rtol_x = tol;
+  o.atol = o.atol_v = o.atol_x = 1e-2 * tol;
+  assert_status(c.ctx, ga_simulator_create(c.ctx, c.st, &o, &sim), GA_OK);
+  assert_status(c.ctx, ga_simulator_start(sim, NULL, 0, s->q, s->v, s->x, s->lambda, NULL, NULL), GA_OK);
+  assert_status(c.ctx, ga_simulator_run(sim), GA_OK);
+  assert_int_equal(r->n, TIMES);
+  r->steps = ga_simulator_stats(sim)->steps;
+  ga_simulator_destroy(&sim);
+  car_close(&c);
+}
+
+/* The largest difference of y [m] and of roll, in parts of 0.04 rad. */
+static double largest_difference(const controlled *a, const controlled *b)
+{
+  double most = 0;
+  for (int i = 0; i < TIMES; i++)
+    most = fmax(most, fmax(fabs(a->y[i] - b->y[i]), fabs(a->roll[i] - b->roll[i]) / 0.04));
+  return most;
+}
+
+static void errors_fall_with_the_tolerance(void **state)
+{
+  static const char *const FILE_OF[2] = {"full_car", "full_car_semi_active"};
+  enum { TOLERANCES = 3 }; /* 1e-3, 1e-4, 1e-5; the last one is the reference */
+  (void)state;
+  if (rig_brief()) return;
+  for (int f = 0; f < (thorough() ? 2 : 1); f++) {
+    controlled r[TOLERANCES];
+    double before = HUGE_VAL;
+    for (int i = 0; i < TOLERANCES; i++) run_controlled(FILE_OF[f], pow(10, -3 - i), &r[i]);
+    for (int i = 0; i + 1 < TOLERANCES; i++) {
+      const double error = largest_difference(&r[i], &r[TOLERANCES - 1]);
+      assert_true(error < before && error < 10 * pow(10, -3 - i));
+      assert_true(r[i].steps <= r[i + 1].steps);
+      before = error;
+    }
+  }
+}
+
 /* A high bump presses the bump stops of the left side; they push only. */
 static void bump_stops_act(void **state)
 {
@@ -326,6 +395,7 @@ int main(void)
       cmocka_unit_test(straight_ahead),
       cmocka_unit_test(order_is_two),
       cmocka_unit_test(methods_and_steps),
+      cmocka_unit_test(errors_fall_with_the_tolerance),
       cmocka_unit_test(bump_stops_act),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -421,6 +421,32 @@ static void quaternions_have_two_signs(void **state)
   ga_context_destroy(&ctx);
 }
 
+/* Of a wheel that turns, roll and yaw flip by half a turn twice in a turn, in both runs at other times; of a
+ * name that means something else they do not. */
+static void roll_and_yaw_flip(void **state)
+{
+  static const char *const name[] = {"w.roll", "w.yaw", "w.roll", "w.rolls"}, *const unit[] = {"rad", "rad",
+                                                                                               "m", "rad"};
+  enum { N = 4 };
+  const double pi = acos(-1);
+  ga_context *ctx;
+  ga_band *b = open_band(&ctx, N, name, unit);
+  double bar[N];
+  (void)state;
+  for (int k = 0; k < RECORDS; k++) {
+    const double t = 10.0 * k / (RECORDS - 1), roll = 0.1 * sin(t), up = cos(5 * t) < 0 ? pi : 0,
+                 later = cos(5 * t - 0.05) < 0 ? pi : 0;
+    const double second[N] = {roll + up, 0.2 - up, up, up},
+                 first[N] = {roll + later + 3e-5, 0.2 - later, later, later};
+    ga_band_add(b, t, first, second, bar);
+  }
+  assert_true(fabs(ga_band_of(b, 0).error - 2e-5) < 1e-12);
+  assert_true(ga_band_of(b, 1).error < 1e-10); /* rounding of times, by a value that jumps */
+  for (int i = 2; i < N; i++) assert_true(ga_band_of(b, i).error > 1);
+  ga_band_destroy(&b);
+  ga_context_destroy(&ctx);
+}
+
 static void saved_and_loaded(void **state)
 {
   static const char *const name[] = {"a", "b"}, *const unit[] = {"m", "s"};
@@ -510,6 +536,7 @@ int main(void)
                                      cmocka_unit_test(rounds_check_each_other),
                                      cmocka_unit_test(one_bad_record_makes_no_constant),
                                      cmocka_unit_test(quaternions_have_two_signs),
+                                     cmocka_unit_test(roll_and_yaw_flip),
                                      cmocka_unit_test(saved_and_loaded),
                                      cmocka_unit_test(nan_is_the_worst),
                                      cmocka_unit_test(refused)};
