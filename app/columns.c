@@ -1,5 +1,6 @@
 /* Columns of numbers over time: signals of results, and of tables as comma-separated values. */
 #include "columns.h"
+#include "results.h"
 
 #include "galpha/result.h"
 
@@ -66,8 +67,10 @@ static int read_result(const app_columns *s, const char *name, app_column *c)
   int code = APP_DONE;
   if (i < 0) {
     const char *nearest = app_nearest(name, ga_result_n_signals(result), result_name, result);
-    code = app_misused(s->a, "--%s: %s has no signal \"%s\"%s%s", s->option, s->file, name,
-                       nearest ? "; the nearest is " : "", nearest ? nearest : "");
+    char left_out[APP_LEFT_OUT];
+    app_result_left_out(result, left_out);
+    code = app_misused(s->a, "--%s: %s has no signal \"%s\"%s%s%s", s->option, s->file, name,
+                       nearest ? "; the nearest is " : "", nearest ? nearest : "", left_out);
   }
   c->n = code ? 0 : ga_result_n_records(result);
   c->t = calloc((size_t)c->n + 1, sizeof *c->t);

@@ -1071,6 +1071,18 @@ GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
  * one for each modal body that turned so fast that its stiffness is not right;
  * returns the length it needs, as snprintf does. */
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
+/* Limits that were reached, at the states that the meter was given: stops that were hit or touched, or that something rests at,
+ * dry friction that sticks, tyres that lift off, cables without any tension, outputs of blocks at an end of their range (saturation,
+ * pid, integrator), valves that are closed or wide open. */
+typedef struct ga_limit {
+  char name[128];     /* of the part, or of its output */
+  const char *words;  /* "is at its upper limit" */
+  int throughout;     /* 1: at all states */
+  double times;       /* how often it was reached, whether for some time or for no time */
+  double first, last; /* [s] of the states at which it was reached */
+} ga_limit;
+GA_API int ga_meter_n_limits(const ga_meter *meter); /* those that were reached */
+GA_API ga_status ga_meter_limit(const ga_meter *meter, int i, ga_limit *out);
 /* Counts work [J] that was done at one time, as by an event that sets velocities, as part of energy.input. */
 GA_API void ga_meter_add_input(ga_meter *meter, double work);
 /* The same as part of energy.dissipated: what is lost where an event switches parts. */
@@ -1135,6 +1147,9 @@ typedef enum ga_signal_kind {
   GA_SIGNAL_ERROR /* of a constraint: the value of its expression, 0 but for rounding */
 } ga_signal_kind;
 GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
+/* 1: the signal has one value in every motion, up to rounding, by what the machine is made of: z of a planar body, the reactions
+ * that a planar joint cannot have, the output of a constant block, a marker on the ground. 0: it may change; no such signal. */
+GA_API int ga_machine_signal_is_constant(const ga_machine *m, int i);
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                                     const int *index, double *out);

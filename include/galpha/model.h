@@ -104,7 +104,7 @@ typedef struct ga_run_settings {
   double output;             /* [s] distance of records; 0: every accepted step */
   int poses; /* 1: positions of bodies that are not among the recorded signals are recorded too, for drawing;
                 default 1 */
-  int n_record;              /* signals to record; 0: all */
+  int n_record;              /* signals to record; 0: all that can change */
   const char *const *record; /* names; a name ending in .* stands for all that begin so */
 } ga_run_settings;
 

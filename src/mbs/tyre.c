@@ -520,6 +520,16 @@ static ga__dual signal_dual(const contact *c, const tyre *u, int i)
   }
 }
 
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  contact c;
+  (void)b;
+  *out = (ga__limit){.words = "lifts off", .needs_kin = 1};
+  if (i > 0 || !e) return i == 0;
+  out->reached = eval_tyre(&c, e, el, 0) == 0 && c.phase != ON_ROAD;
+  return 1;
+}
+
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   contact c;
@@ -661,6 +671,7 @@ const ga__element_type ga__tyre_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value,
+    .limit = limit,
     .values = values,
     .value_columns = value_columns,
     .value_slopes = value_slopes,

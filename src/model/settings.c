@@ -290,7 +290,7 @@ static const ga__extra global_extra[] = {
     {"title", "text", "title of plots and reports"},
 };
 static const ga__extra setting_extra[] = {
-    {"record", "texts", "signals to record (default: all); `*` matches any text: `arm.*`, `*.angle`"}};
+    {"record", "texts", "signals to record; `*` matches any text: `arm.*`, `*.angle`, `*` (default: all that can change, not z of a planar body)"}};
 
 static void default_globals(void *base)
 {
