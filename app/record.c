@@ -27,13 +27,15 @@ static int take_wanted(app_runner *r)
 {
   const char *const *given;
   for (int k = 0; (given = app_values(r->a, "record", k)) != NULL; k++)
-    for (const char *at = given[0]; *at;) {
-      const size_t length = strcspn(at, ",");
+    for (const char *at = given[0]; *(at += strspn(at, " "));) {
+      size_t length = strcspn(at, ",");
+      const char *const end = at + length;
+      while (length > 0 && at[length - 1] == ' ') length--;
       char **grown = realloc(r->wanted, ((size_t)r->n_wanted + 1) * sizeof *grown);
       if (!grown) return APP_FAILED;
       r->wanted = grown;
       if (length > 0 && !(r->wanted[r->n_wanted++] = strndup(at, length))) return APP_FAILED;
-      at += length + (at[length] == ',');
+      at = end + (*end == ',');
     }
   return APP_DONE;
 }

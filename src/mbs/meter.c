@@ -388,6 +388,7 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   list_unilateral(m->model, meter->unilateral);
   list_spin_limits(m->model, meter->spin_limit);
   ga__doubts_list(m->model, meter->doubt);
+  ga__limits_list(m->model, meter->limit, &limits_need_kin);
   list_turning(m->model, meter);
   if (meter->n_doubts > 0 || limits_need_kin) meter->needs_kin = 1, meter->simple = 0;
   if (meter->n_limits > 0) meter->simple = 0;
