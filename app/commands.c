@@ -14,6 +14,11 @@
   {                                                                                                          \
     "allow-library", 0, NULL, 0, "allow the model to load shared libraries with user functions"              \
   }
+#define OPTION_A0                                                                                            \
+  {                                                                                                          \
+    "a0", 0, "NUMBERS", 0,                                                                                   \
+        "auxiliary accelerations at the start, one for each velocity, in SI units with commas between them"  \
+  }
 #define OPTION_RECORD                                                                                        \
   {                                                                                                          \
     "record", 0, "NAMES", 1,                                                                                 \
@@ -28,6 +33,7 @@ static const app_option run_rows[] = {
     {"out", 'o', "FILE", 0, "result file (default: the model's name with .h5, in the current folder)"},
     OPTIONS_MODEL,
     OPTION_RECORD,
+    OPTION_A0,
     {"resume", 0, NULL, 0, "continue the run of the result file from its last checkpoint"},
     {"checkpoint-every", 0, "N", 0, "steps between checkpoints (default 500); 0: none"},
     {"flush-every", 0, "S", 0, "seconds between writes to the disk (default 1)"},
@@ -128,6 +134,7 @@ static const app_option converge_rows[] = {
     {"reference", 0, "FILE", 0,
      "compare with a result (.h5) or table (.csv) instead of a run; needs --signals"},
     OPTIONS_MODEL,
+    OPTION_A0,
     OPTION_END};
 
 static const char converge_more[] = "Errors are 2-norms over all components of positions q, velocities v, "

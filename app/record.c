@@ -175,8 +175,9 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
     return setting_text(&r->s.settings, &at, value, size), at.name;
   }
   if (i == n) return number_text(value, size, (double)r->checkpoint_every), "checkpoint_every";
-  if (i > n + 2) return NULL;
-  const char *const *given, *const name = i == n + 1 ? "set" : "record";
+  static const char *const others[] = {"set", "record", "a0"};
+  if (i - n - 1 >= (int)(sizeof others / sizeof *others)) return NULL;
+  const char *const *given, *const name = others[i - n - 1];
   size_t used = 0;
   if (size) value[0] = '\0';
   for (int k = 0; (given = app_values(r->a, name, k)) != NULL && used < size; k++)
