@@ -1272,6 +1272,8 @@ typedef struct ga_shape {
   ga_pose end[2];            /* in the ground's frame */
   double size;               /* [m]; 0: it has none of its own */
   double dimension[3];       /* [m] of solids; GA_SHAPE_DISK: dimension[0] is its width, 0: thin */
+  double section[4];         /* [m] GA_SHAPE_BEAM: width and height, y and z of the section; of an I also web and flange; 0: round, or
+                                given by numbers */
   int given;                 /* 1: by ga_machine_add_shape(): the body looks so */
   int colour;                /* 0xrrggbb; −1: none of its own */
   double opacity;            /* [-] of given ones */

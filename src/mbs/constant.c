@@ -179,6 +179,12 @@ static int output_is_constant(const ga__mbs_model *b, int y, int depth)
   return 1;
 }
 
+static int element_is_constant(const ga__mbs_model *b, const ga__probe *probe)
+{
+  const ga__element *el = ga__element_of(b, probe->owner);
+  return el && el->type->never_changes && el->type->never_changes(el, probe->component);
+}
+
 int ga__probe_is_constant(const ga__mbs_model *b, const ga__probe *probe)
 {
   switch (probe->kind) {
@@ -203,6 +209,7 @@ int ga__probe_is_constant(const ga__mbs_model *b, const ga__probe *probe)
   case GA__PROBE_OUTPUT:
     return output_is_constant(b, probe->index, DEPTH);
   case GA__PROBE_ELEMENT:
+    return element_is_constant(b, probe);
   case GA__PROBE_ERROR:
   case GA__PROBE_MULTIPLIER:
   case GA__PROBE_TENSION:

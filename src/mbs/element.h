@@ -126,6 +126,7 @@ typedef struct ga__drawing {
   int a, b;                  /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
   double size;               /* [m] radius; 0: unspecified */
   double dimension[3];       /* as in ga_shape */
+  double section[4];         /* likewise */
   const ga_pose *pose;       /* in the frame of a; NULL: the same */
   const ga_shape_def *given; /* NULL: not a shape of the model */
   const ga_collider_def *collider; /* GA_SHAPE_MESH of a collider */
@@ -246,6 +247,7 @@ struct ga__element_type {
   ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Value i of GA__PROBE_ELEMENT, for signals that are neither motions nor unknowns. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
+  int (*never_changes)(const ga__element *el, int i); /* 1: value i is the same in all motions; NULL: none is */
   /* Those values that cost together as much as value i, one of them: from *first on, `value` has room for
    * GA__ELEMENT_VALUES. Returns their number; 0: they have no values here. NULL: one by one. */
   int (*values)(const ga__eval *e, const ga__element *el, int i, int *first, double *value);
