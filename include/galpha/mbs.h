@@ -1112,6 +1112,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   rigid stops          force (of rest, not of impacts), rests, 1 while it rests at a limit, else 0
  *   stops                force (positive: makes the coordinate or the distance grow), depth (0: free)
  *   constraints          force, error: see ga_constraint_def
+ *   forces at a frame    fx fy fz mx my mz, in ground axes: force, and torque about the frame's origin
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
  *   tyres                fx fy fz slip slip_angle camber x y z penetration: see ga_tyre_def
  *   sensors              x y z
