@@ -354,8 +354,9 @@ static int refuse(plot *p, const char *text)
   if (app_quantity_compile(p->ctx, &p->source[0], text, &q) == GA_ERR_MEMORY) return no_memory();
   ga_expr_destroy(&q.e);
   const char *words = ga_context_error(p->ctx)->text;
+  const int unknown = ga_context_error(p->ctx)->reason == GA_REASON_UNKNOWN_NAME;
   char left_out[APP_LEFT_OUT] = "";
-  if (p->source[0].result) app_result_left_out(p->source[0].result, left_out);
+  if (p->source[0].result && unknown) app_result_left_out(p->source[0].result, left_out);
   if (strpbrk(text, "+-/^()<> ")) return app_misused(p->a, "%s: %s%s", p->source[0].file, words, left_out);
   return app_misused(p->a, "%s has no signal \"%s\", and as an expression it is wrong: %s%s",
                      p->source[0].file, text, words, left_out);

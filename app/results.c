@@ -54,7 +54,7 @@ void app_result_left_out(const ga_result *r, char text[APP_LEFT_OUT])
   const char *given = ga_result_attribute(r, GA_RESULT_LEFT_OUT);
   const long n = given ? strtol(given, NULL, 10) : 0;
   *text = '\0';
-  if (n > 0)
+  if (n > 0 && n < 1000000000)
     snprintf(text, APP_LEFT_OUT,
              "; %ld that cannot change were not recorded, galpha run --record '*' records all", n);
 }
