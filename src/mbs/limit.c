@@ -36,7 +36,7 @@ void ga__limits_check(ga__limit_record *list, int n, const ga__eval *e, int sudd
     if (ga__gate_is_open(e, o->el->gate)) o->el->type->limit(e->b, o->el, o->i, e, &at);
     if (at.reached) {
       if (o->times == 0) o->first = e->p->t;
-      if (!o->was) o->times++;
+      if (o->was == 0) o->times++;
       o->last = e->p->t;
     }
     o->was = at.reached && !sudden;
@@ -92,7 +92,7 @@ ga_status ga_meter_limit(const ga_meter *meter, int i, ga_limit *out)
                                    GA__NUMBERS({i, NULL}, {ga_meter_n_limits(meter), NULL})});
   const ga__limit_record *o = &meter->limit[k];
   *out = (ga_limit){.words = words_of(meter->m->model, o->el, o->i),
-                    .throughout = !o->left && !o->sudden,
+                    .throughout = o->left == 0 && !o->sudden,
                     .times = o->times,
                     .first = o->first,
                     .last = o->last};
