@@ -41,10 +41,8 @@ static const char *const projection_names[] = {
     [GA_NO_PROJECTION] = "none", [GA_PLAIN_PROJECTION] = "plain", [GA_OFFSET_PROJECTION] = "offset"};
 static const char *const projection_about[] = {
     [GA_NO_PROJECTION] = "never",
-    [GA_PLAIN_PROJECTION] = "onto the velocity constraints; with methods that constrain positions only, "
-                            "constraint forces lose order 2",
-    [GA_OFFSET_PROJECTION] =
-        "onto them with the offset of order h² that such methods keep; index3 and weighted only"};
+    [GA_PLAIN_PROJECTION] = "onto the velocity constraints; forces of index3 and weighted lose order 2",
+    [GA_OFFSET_PROJECTION] = "onto them with the offset of order h² of index3 and weighted"};
 
 static const char *const adjust_names[] = {
     [GA_ADJUST_SHIFT] = "shift", [GA_ADJUST_GAMMA] = "gamma", [GA_ADJUST_NONE] = "none"};
