@@ -57,7 +57,7 @@ typedef struct contact {
   ga__dual vz, vx, vs[2], V;   /* relative to the road; vs: along e_x, e_y */
   ga__dual spin, turn;         /* [rad/s] against the road, about e_y and e */
   ga__dual slip[2], lagged[2]; /* κ, λ, and what the law is given */
-  ga__dual Fz, F[3], M[3]; /* M at P */
+  ga__dual Fz, F[3], M[3];     /* M at P */
   ga__tyre_forces along;
   double at_node[2][3]; /* origins of the nodes */
   int phase;
@@ -231,7 +231,8 @@ static void wrench_on(ga__dual six[6], const contact *c, int which)
     six[i] = ga__dual_linear(&c->F[i], sign, 0);
   }
   ga__dual_cross(six + 3, arm, six);
-  for (int i = 0; i < 3; i++) ga__dual_set_chain2(&six[3 + i], &six[3 + i], &c->M[i], six[3 + i].v + sign * c->M[i].v, 1, sign);
+  for (int i = 0; i < 3; i++)
+    ga__dual_set_chain2(&six[3 + i], &six[3 + i], &c->M[i], six[3 + i].v + sign * c->M[i].v, 1, sign);
 }
 
 /* x' = W/L (κ − x), W = √(V² + v_s²); off the road W/L (0 − x). */
@@ -452,7 +453,25 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
 
 /* ---- Signals ---- */
 
-enum { FX, FY, FZ, SLIP, SLIP_ANGLE, CAMBER, X, Y, Z, PENETRATION, LAGGED_X, LAGGED_Y, MX, MY, MZ, TURN_SLIP, N_SIGNALS };
+enum {
+  FX,
+  FY,
+  FZ,
+  SLIP,
+  SLIP_ANGLE,
+  CAMBER,
+  X,
+  Y,
+  Z,
+  PENETRATION,
+  LAGGED_X,
+  LAGGED_Y,
+  MX,
+  MY,
+  MZ,
+  TURN_SLIP,
+  N_SIGNALS
+};
 
 static int n_signals(const ga__mbs_model *b, int part)
 {
@@ -526,7 +545,10 @@ static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga_
   (void)b;
   *out = (ga__limit){.words = "lifts off", .needs_kin = 1};
   if (i > 0 || !e) return i == 0;
-  out->reached = eval_tyre(&c, e, el, 0) == 0 && c.phase != ON_ROAD;
+  if (find_contact(&c, e, el, 0)) return 1;
+  find_slip(&c, e, el->data);
+  find_load(&c, el->data);
+  out->reached = c.phase != ON_ROAD;
   return 1;
 }
 
