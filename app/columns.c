@@ -1,9 +1,10 @@
 /* Columns of numbers over time: signals of results, and of tables as comma-separated values. */
 #include "columns.h"
+#include "results.h"
+#include "table.h"
 
 #include "galpha/result.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,10 @@ static int read_result(const app_columns *s, const char *name, app_column *c)
   int code = APP_DONE;
   if (i < 0) {
     const char *nearest = app_nearest(name, ga_result_n_signals(result), result_name, result);
-    code = app_misused(s->a, "--%s: %s has no signal \"%s\"%s%s", s->option, s->file, name,
-                       nearest ? "; the nearest is " : "", nearest ? nearest : "");
+    char left_out[APP_LEFT_OUT];
+    app_result_left_out(result, left_out);
+    code = app_misused(s->a, "--%s: %s has no signal \"%s\"%s%s%s", s->option, s->file, name,
+                       nearest ? "; the nearest is " : "", nearest ? nearest : "", left_out);
   }
   c->n = code ? 0 : ga_result_n_records(result);
   c->t = calloc((size_t)c->n + 1, sizeof *c->t);
@@ -79,140 +82,46 @@ static int read_result(const app_columns *s, const char *name, app_column *c)
   return code;
 }
 
-/* ---- Comma-separated values ---- */
+/* ---- Tables ---- */
 
-/* A line of any length without its end; NULL: no more, or no memory (*failed). To be freed. */
-static char *read_line(FILE *f, int *failed)
+/* 1: the unit of a column in SI is this one. A column without a unit is taken to be in SI. */
+static int is_unit(ga_context *ctx, const char *unit, const char *wanted)
 {
-  size_t size = 256, n = 0;
-  char *line = malloc(size);
-  int c = EOF;
-  while (line && (c = getc(f)) != EOF && c != '\n') {
-    if (n + 2 > size) {
-      char *more = realloc(line, size *= 2);
-      if (!more) free(line);
-      line = more;
-    }
-    if (line) line[n++] = (char)c;
-  }
-  if (!line) return *failed = 1, NULL;
-  if (c == EOF && n == 0) return free(line), NULL;
-  if (n > 0 && line[n - 1] == '\r') n--;
-  line[n] = '\0';
-  return line;
+  ga_dimension is, other;
+  memset(&is, 0, sizeof is), memset(&other, 0, sizeof other);
+  if (!*unit) return 1;
+  if (!wanted || ga_unit_parse(ctx, unit, NULL, &is, NULL)) return 0;
+  if (*wanted && ga_unit_parse(ctx, wanted, NULL, &other, NULL)) return 0;
+  return memcmp(&is, &other, sizeof is) == 0;
 }
 
-/* Cell i of a line, with its length; NULL: there are fewer. */
-static const char *cell(const char *line, int i, size_t *length)
+static int read_column(const app_columns *s, const app_table *t, const char *name, app_column *c)
 {
-  for (; i > 0; i--) {
-    line = strchr(line, ',');
-    if (!line++) return NULL;
-  }
-  *length = strcspn(line, ",");
-  return line;
-}
-
-/* The column of a name, which a unit in brackets may follow: "arm.angle [deg]". unit: 32 bytes, "" if there
- * is none. −1: there is no such column. */
-static int find_cell(const char *head, const char *name, char unit[32])
-{
-  size_t n;
-  const char *at;
-  for (int i = 0; (at = cell(head, i, &n)) != NULL; i++) {
-    char *text = app_trimmed(at, n);
-    if (!text) return -1;
-    char *bracket = strchr(text, '[');
-    unit[0] = '\0';
-    if (bracket) {
-      snprintf(unit, 32, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
-      *bracket = '\0';
-      text[strcspn(text, " \t")] = '\0';
-    }
-    const int same = strcmp(text, name) == 0;
-    free(text);
-    if (same) return i;
-  }
-  return -1;
-}
-
-/* A unit in SI; 0: it is not of this kind. */
-static double unit_size(ga_context *ctx, const char *unit, const char *si)
-{
-  char one[48];
-  double size = 0.0;
-  if (!*unit) return 1.0;
-  snprintf(one, sizeof one, "1 %s", unit);
-  return ga_quantity_parse(ctx, one, si, &size, NULL, NULL) ? 0.0 : size;
-}
-
-static int add_row(app_column *c, double t, double y)
-{
-  if ((c->n & (c->n - 1)) == 0) { /* a power of 2: full */
-    const size_t room = c->n ? 2 * (size_t)c->n : 1;
-    double *more_t = realloc(c->t, room * sizeof *more_t);
-    if (more_t) c->t = more_t;
-    double *more_y = realloc(c->y, room * sizeof *more_y);
-    if (more_y) c->y = more_y;
-    if (!more_t || !more_y) return 0;
-  }
-  c->t[c->n] = t;
-  c->y[c->n++] = y;
-  return 1;
-}
-
-/* A number and nothing else. */
-static int read_number(const char *line, int i, double *out)
-{
-  size_t n;
-  const char *at = cell(line, i, &n);
-  char text[64], *end;
-  if (!at || n >= sizeof text) return 0;
-  memcpy(text, at, n);
-  text[n] = '\0';
-  *out = strtod(text, &end);
-  return end != text && !end[strspn(end, " \t")];
-}
-
-static int read_rows(const app_columns *s, FILE *f, int time, int at, double time_size, double size,
-                     app_column *c)
-{
-  int failed = 0;
-  char *line;
-  for (long row = 2; (line = read_line(f, &failed)) != NULL; row++) {
-    double t, y;
-    const int empty = !line[strspn(line, " \t")],
-              good = empty || (read_number(line, time, &t) && read_number(line, at, &y));
-    free(line);
-    if (!good) return app_misused(s->a, "--%s: %s, line %ld: a number is missing", s->option, s->file, row);
-    if (!empty && !add_row(c, t * time_size, y * size)) return no_memory();
-  }
-  return failed ? no_memory() : APP_DONE;
+  int at = -1;
+  for (int i = 0; i < t->n_columns && at < 0; i++)
+    if (i != t->time && strcmp(t->name[i], name) == 0) at = i;
+  if (at < 0)
+    return app_misused(s->a,
+                       "--%s: %s has no column \"%s\"; its first line needs names, time and %s among them",
+                       s->option, s->file, name, name);
+  if (!is_unit(s->ctx, t->unit[at], s->units[0]) && !is_unit(s->ctx, t->unit[at], s->units[1]))
+    return app_misused(s->a, "--%s: %s: the unit [%s] of %s is not one of %s", s->option, s->file,
+                       t->unit[at], name, s->kind);
+  c->n = t->n;
+  c->t = calloc((size_t)t->n + 1, sizeof *c->t);
+  c->y = calloc((size_t)t->n + 1, sizeof *c->y);
+  if (!c->t || !c->y) return no_memory();
+  memcpy(c->t, t->value + t->time * t->n, (size_t)t->n * sizeof *c->t);
+  memcpy(c->y, t->value + at * t->n, (size_t)t->n * sizeof *c->y);
+  return APP_DONE;
 }
 
 static int read_table(const app_columns *s, const char *name, app_column *c)
 {
-  char time_unit[32] = "", unit[32] = "";
-  int failed = 0, code = APP_DONE;
-  FILE *f = fopen(s->file, "r");
-  if (!f) return app_misused(s->a, "--%s: %s: %s", s->option, s->file, strerror(errno));
-  char *head = read_line(f, &failed);
-  const int time = head ? find_cell(head, "time", time_unit) : -1,
-            at = head ? find_cell(head, name, unit) : -1;
-  const double of_time = unit_size(s->ctx, time_unit, "s");
-  double size = unit_size(s->ctx, unit, s->units[0]);
-  if (!(size > 0.0) && s->units[1]) size = unit_size(s->ctx, unit, s->units[1]);
-  free(head);
-  if (time < 0 || at < 0)
-    code =
-        app_misused(s->a, "--%s: %s has no column \"%s\"; its first line needs names, time and %s among them",
-                    s->option, s->file, time < 0 ? "time" : name, name);
-  else if (!(of_time > 0.0 && size > 0.0))
-    code = app_misused(s->a, "--%s: %s: the unit [%s] of %s is not one of %s", s->option, s->file,
-                       of_time > 0.0 ? unit : time_unit, of_time > 0.0 ? name : "time",
-                       of_time > 0.0 ? s->kind : "time");
-  if (!code) code = read_rows(s, f, time, at, of_time, size, c);
-  fclose(f);
+  app_table *t = NULL;
+  int code = app_table_read(s->a, s->ctx, s->file, NULL, &t);
+  if (!code) code = read_column(s, t, name, c);
+  app_table_free(&t);
   return code;
 }
 

@@ -14,6 +14,17 @@
   {                                                                                                          \
     "allow-library", 0, NULL, 0, "allow the model to load shared libraries with user functions"              \
   }
+#define OPTION_A0                                                                                            \
+  {                                                                                                          \
+    "a0", 0, "NUMBERS", 0,                                                                                   \
+        "auxiliary accelerations at the start, one for each velocity, in SI units with commas between them"  \
+  }
+#define OPTION_RECORD                                                                                        \
+  {                                                                                                          \
+    "record", 0, "NAMES", 1,                                                                                 \
+        "signals to record, separated by commas, * matches any text (default: the model's `record`, else "   \
+        "all that can change); '*': all"                                                                     \
+  }
 #define OPTION_VERBOSE                                                                                       \
   {                                                                                                          \
     "verbose", 'v', NULL, 0, "also iterations, residuals and other numerical details"                        \
@@ -21,6 +32,8 @@
 static const app_option run_rows[] = {
     {"out", 'o', "FILE", 0, "result file (default: the model's name with .h5, in the current folder)"},
     OPTIONS_MODEL,
+    OPTION_RECORD,
+    OPTION_A0,
     {"resume", 0, NULL, 0, "continue the run of the result file from its last checkpoint"},
     {"checkpoint-every", 0, "N", 0, "steps between checkpoints (default 500); 0: none"},
     {"flush-every", 0, "S", 0, "seconds between writes to the disk (default 1)"},
@@ -40,6 +53,7 @@ static const char run_more[] =
 static const app_option static_rows[] = {
     {"out", 'o', "FILE", 0, "result file (default: the model's name with _static.h5, in the current folder)"},
     OPTIONS_MODEL,
+    OPTION_RECORD,
     {"load-steps", 0, "N", 0,
      "N load steps, more if Newton's iteration fails (default: the full load at once)"},
     {"path", 0, NULL, 0, "follow the path of equilibria by arc length, past limit points of the load"},
@@ -68,6 +82,7 @@ static const app_option kinematics_rows[] = {
     {"out", 'o', "FILE", 0,
      "result file (default: the model's name with _kinematics.h5, in the current folder)"},
     OPTIONS_MODEL,
+    OPTION_RECORD,
     {"prescribe", 0, "NAME=FUNCTION", 1,
      "prescribe a coordinate, \"arm.angle=sin(2*t)\" in SI units, instead of its actuators"},
     {"prescribe-from", 0, "FILE NAMES", 1,
@@ -119,6 +134,7 @@ static const app_option converge_rows[] = {
     {"reference", 0, "FILE", 0,
      "compare with a result (.h5) or table (.csv) instead of a run; needs --signals"},
     OPTIONS_MODEL,
+    OPTION_A0,
     OPTION_END};
 
 static const char converge_more[] = "Errors are 2-norms over all components of positions q, velocities v, "
@@ -280,7 +296,8 @@ static const app_command commands[] = {
      modes_options, modes_more},
     {"reduce", app_reduce, "MODEL", 1, 1, "writes a beam as a file that modal bodies are read from",
      reduce_options, reduce_more},
-    {"plot", app_plot, "FILE... SIGNAL...", 1, -1, "draws signals and expressions of them", plot_options, plot_more},
+    {"plot", app_plot, "FILE... SIGNAL...", 1, -1, "draws signals and expressions of them", plot_options,
+     plot_more},
     {"view", app_view, "FILE SIGNAL...", 1, -1, "writes a page that shows the machine moving, with plots",
      view_options, view_more},
     {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",

@@ -22,9 +22,12 @@ enum {
 /* What errors are measured of: a part of the state, or signals. */
 typedef enum component { Q, V, VDOT, LAMBDA, PSI, X, Y, N_COMPONENTS } component;
 static const char *const component_name[N_COMPONENTS] = {"q", "v", "vdot", "lambda", "psi", "x", "y"};
+static const char *const component_symbol[N_COMPONENTS] = {"q", "v", "v\u0307", "λ",
+                                                           "ψ", "x", "y"}; /* in pictures */
 
 typedef struct quantity {
   char label[LABEL];
+  const char *symbol; /* in pictures */
   int of_signals;
   component part;
   int signal[MOST_SIGNALS];
@@ -76,6 +79,7 @@ static int add_parts(study *t)
     if (n == 0) continue;
     *q = (quantity){.part = (component)c, .at = t->width, .n = n};
     snprintf(q->label, sizeof q->label, "%s", component_name[c]);
+    q->symbol = component_symbol[c];
     t->width += n;
     t->n_quantities++;
   }
@@ -426,7 +430,8 @@ static int draw(const study *studies, int n_studies, const char *file)
         errors[n][i] = studies[s].level[i].error[q];
       }
       snprintf(labels[n], sizeof labels[n], "%s%s%s", studies[s].label, *studies[s].label ? ": " : "",
-               studies[s].quantities[q].label);
+               studies[s].quantities[q].symbol ? studies[s].quantities[q].symbol
+                                               : studies[s].quantities[q].label);
       curves[n] = (app_error_curve){labels[n],
                                     t->n,
                                     sizes[s],
@@ -568,12 +573,23 @@ static int find_variants(const app_arguments *a, variants *v)
   return APP_DONE;
 }
 
+/* 1: bodies that rotate in space, which alone have a form. */
+static int has_rotations(const ga_machine *m)
+{
+  const ga_group *g = ga_system_group(ga_machine_system(m));
+  for (int i = 0; i < ga_group_n_factors(g); i++)
+    if (ga_group_factor(g, i, NULL, NULL).kind != GA_RN) return 1;
+  return 0;
+}
+
 static int open_study(study *t, const app_arguments *a, const variants *v, int i)
 {
   static const char *const form_names[] = {"space", "body", "se3"};
   int code = app_task_open_as(&t->s, a, v->has_method[i] ? &v->method[i] : NULL,
                               v->has_form[i] ? &v->form[i] : NULL);
   if (code) return code;
+  if (v->has_form[i] && !has_rotations(t->s.machine))
+    return app_misused(a, "--form has no effect: no body of %s rotates in space", a->operands[0]);
   t->by_step = t->s.settings.step > 0.0;
   if (v->n > 1)
     snprintf(t->label, sizeof t->label, "%s%s%s", app_choice(&t->s.settings, "method"),

@@ -346,9 +346,10 @@ int app_end_reported(app_runner *r, int stopped_by, double seconds)
   if (!quiet) {
     print_summary(r, seconds, has_energies ? &e : NULL);
     app_bars_print(&r->bars, stdout);
-    if (!closed) app_summary_print(r->s.ctx, r->file, stdout);
+    if (!closed) app_summary_print(r->s.ctx, r->file, r->meter, stdout);
     if (!closed && r->events.watch) app_events_print(r->s.ctx, r->file, stdout);
-    if (!closed) printf("results      %s: %ld records of %d signals\n", r->file, records, r->n);
+    if (!closed) printf("results      %s: %ld records of %d signals", r->file, records, r->n);
+    if (!closed) app_record_print_left_out(r), putchar('\n');
     fflush(stdout);
   }
   if (has_energies && is_finite(&e)) warn_of_energy(r, &e);

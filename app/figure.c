@@ -96,9 +96,11 @@ static void widen(const app_figure *f, app_panel *to, const app_curve *c)
 {
   const app_series *p = &c->data;
   long lost = 0, over = 0; /* of these, where x is positive */
+  long infinite = 0;
   for (long i = 0; i < p->n; i++) {
     if (!is_drawn(f, p->x[i], p->y[i])) {
       const int has_values = isfinite(p->x[i]) && isfinite(p->y[i]);
+      infinite += isinf(p->x[i]) || isinf(p->y[i]);
       lost += has_values;
       over += has_values && !(f->log[0] && !(p->x[i] > 0.0));
       continue;
@@ -110,6 +112,9 @@ static void widen(const app_figure *f, app_panel *to, const app_curve *c)
     to->high[1] = fmax(to->high[1], p->y[i] + e);
   }
   to->noise = fmax(to->noise, p->noise);
+  if (infinite)
+    fprintf(stderr, "warning: %ld of %ld values of %s %s not drawn: %s infinite\n", infinite, p->n, c->label,
+            infinite == 1 ? "is" : "are", infinite == 1 ? "it is" : "they are");
   if (lost)
     fprintf(stderr,
             "warning: %ld of %ld values of %s %s not drawn: %s not positive, and the axis is logarithmic\n",

@@ -282,10 +282,6 @@ int app_kinematics(const app_arguments *arguments)
   r->s.stepper = NULL;
   ga_kinematics_destroy(&a.k);
   app_task_close(&r->s);
-  free(r->index);
-  free(r->values);
-  app_poses_free(&r->poses);
-  free(r->file);
-  free(r->part);
+  app_record_free(r);
   return code;
 }

@@ -120,6 +120,17 @@ static void write_panel(FILE *to, const pp_result *r, const pp_panel *panel)
   fputc('\n', to);
 }
 
+/* Width of the legend, in letters: the sample of a line and the longest label, at least 20. */
+static int margin_of_key(const pp_result *r)
+{
+  size_t longest = 0;
+  for (int i = 0; i < r->n_series; i++) {
+    const size_t n = strlen(r->figure->series[i].label);
+    longest = n > longest ? n : longest;
+  }
+  return longest > 12 ? (int)longest + 8 : 20;
+}
+
 static int draw_motion(const app_arguments *a, const pp_result *r, const char *file)
 {
   const pp_figure *f = r->figure;
@@ -134,8 +145,8 @@ static int draw_motion(const app_arguments *a, const pp_result *r, const char *f
   fputs("set multiplot layout ", g.to);
   fprintf(g.to, "%d,1 title ", panels);
   app_gnuplot_label(g.to, f->title);
-  fprintf(g.to, "\nset lmargin 12\nset rmargin %d\nset xrange [%.9g:%.9g]\n", keys ? 20 : 4, f->from,
-          f->t_end);
+  fprintf(g.to, "\nset lmargin 12\nset rmargin %d\nset xrange [%.9g:%.9g]\n", keys ? margin_of_key(r) : 4,
+          f->from, f->t_end);
   for (int i = 0; i < panels; i++) {
     if (i == panels - 1) write_title(g.to, "xlabel", "t [s]");
     write_panel(g.to, r, &f->panels[i]);

@@ -263,8 +263,10 @@ static int find_quantity(plot *p, int source, const char *text, app_quantity *ou
  * of which nothing is drawn is named at the end. */
 static void warn_missing(const plot *p, int source, const char *name)
 {
-  if (p->source[source].result)
-    fprintf(stderr, "warning: %s has no signal \"%s\"\n", p->source[source].file, name);
+  char left_out[APP_LEFT_OUT];
+  if (!p->source[source].result) return;
+  app_result_left_out(p->source[source].result, left_out);
+  fprintf(stderr, "warning: %s has no signal \"%s\"%s\n", p->source[source].file, name, left_out);
 }
 
 static void warn_of_unused(const plot *p)
@@ -352,9 +354,12 @@ static int refuse(plot *p, const char *text)
   if (app_quantity_compile(p->ctx, &p->source[0], text, &q) == GA_ERR_MEMORY) return no_memory();
   ga_expr_destroy(&q.e);
   const char *words = ga_context_error(p->ctx)->text;
-  if (strpbrk(text, "+-/^()<> ")) return app_misused(p->a, "%s: %s", p->source[0].file, words);
-  return app_misused(p->a, "%s has no signal \"%s\", and as an expression it is wrong: %s", p->source[0].file,
-                     text, words);
+  const int unknown = ga_context_error(p->ctx)->reason == GA_REASON_UNKNOWN_NAME;
+  char left_out[APP_LEFT_OUT] = "";
+  if (p->source[0].result && unknown) app_result_left_out(p->source[0].result, left_out);
+  if (strpbrk(text, "+-/^()<> ")) return app_misused(p->a, "%s: %s%s", p->source[0].file, words, left_out);
+  return app_misused(p->a, "%s has no signal \"%s\", and as an expression it is wrong: %s%s",
+                     p->source[0].file, text, words, left_out);
 }
 
 /* A signal, an expression or a pattern; an expression if all of its names are signals. */

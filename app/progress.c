@@ -13,7 +13,13 @@
 
 #define REDRAW 0.1   /* [s] between two updates of the bar */
 #define PATIENCE 0.5 /* [s] before the first line is printed */
-enum { MOST_COLUMNS = 200, LEAST_BAR = 5, MOST_BAR = 40, MOST_BETWEEN_LOOKS = 256 };
+enum {
+  MOST_COLUMNS = 200,
+  LEAST_BAR = 5,
+  MOST_BAR = 40,
+  MOST_BETWEEN_LOOKS = 256,
+  USUAL_TEXT = 60 /* letters beside the bar */
+};
 
 double app_clock(void)
 {
@@ -75,6 +81,7 @@ static int columns(void)
 static void draw(app_progress *p, double fraction, const char *text)
 {
   char bar[MOST_BAR + 1];
+  if (p->widest < USUAL_TEXT) p->widest = USUAL_TEXT;
   if ((int)strlen(text) > p->widest)
     p->widest = (int)strlen(text);             /* the bar does not grow again: it is steady */
   const int room = columns() - p->widest - 11; /* " 42 % [", "] ", and the last column */

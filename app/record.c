@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 /* ---- Which signals ---- */
 
@@ -21,26 +22,75 @@ static int no_signal(const app_runner *r, const char *name)
                      nearest ? "; the nearest is " : "", nearest ? nearest : "");
 }
 
+/* Names of --record, which may be repeated, with commas between them. */
+static int take_wanted(app_runner *r)
+{
+  const char *const *given;
+  for (int k = 0; (given = app_values(r->a, "record", k)) != NULL; k++)
+    for (const char *at = given[0]; *(at += strspn(at, " "));) {
+      size_t length = strcspn(at, ",");
+      const char *const end = at + length;
+      while (length > 0 && at[length - 1] == ' ') length--;
+      char **grown = realloc(r->wanted, ((size_t)r->n_wanted + 1) * sizeof *grown);
+      if (!grown) return APP_FAILED;
+      r->wanted = grown;
+      if (length > 0 && !(r->wanted[r->n_wanted++] = strndup(at, length))) return APP_FAILED;
+      at = end + (*end == ',');
+    }
+  return APP_DONE;
+}
+
+/* 1: a file that is continued has the signals that cannot change too, as those of earlier versions do. */
+static int continues_whole(const app_runner *r)
+{
+  ga_result *result = NULL;
+  if (!app_has(r->a, "resume") || access(r->file, F_OK) != 0 || ga_result_open(r->s.ctx, r->file, &result))
+    return 0;
+  const int whole = ga_result_n_signals(result) > 0 && !ga_result_attribute(result, GA_RESULT_LEFT_OUT);
+  ga_result_close(&result);
+  return whole;
+}
+
 int app_record_choose(app_runner *r)
 {
   const ga_machine *m = r->s.machine;
   const ga_run_settings *o = &r->s.settings;
-  const int all = ga_machine_n_signals(m);
+  const int all = ga_machine_n_signals(m), whole = continues_whole(r);
   r->index = calloc((size_t)all + 1, sizeof *r->index);
   const size_t rows = 2 * (size_t)all + (size_t)r->n_own + (size_t)ga_machine_n_places(m);
   r->values = calloc(rows + 1, sizeof *r->values);
-  if (!r->index || !r->values) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  for (int k = 0; k < o->n_record; k++) {
+  if (!r->index || !r->values || take_wanted(r)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  const int n = r->n_wanted > 0 ? r->n_wanted : o->n_record;
+  const char *const *wanted = r->n_wanted > 0 ? (const char *const *)r->wanted : o->record;
+  for (int k = 0; k < n; k++) {
     int found = 0;
-    for (int i = 0; i < all && !found; i++) found = app_matches(o->record[k], signal_at(m, i));
-    if (!found) return no_signal(r, o->record[k]);
+    for (int i = 0; i < all && !found; i++) found = app_matches(wanted[k], signal_at(m, i));
+    if (!found) return no_signal(r, wanted[k]);
   }
   for (int i = 0; i < all; i++) {
-    int wanted = o->n_record == 0;
-    for (int k = 0; k < o->n_record && !wanted; k++) wanted = app_matches(o->record[k], signal_at(m, i));
-    if (wanted) r->index[r->n++] = i;
+    int take = 0;
+    for (int k = 0; k < n && !take; k++) take = app_matches(wanted[k], signal_at(m, i));
+    if (n == 0) take = whole || !ga_machine_signal_is_constant(m, i);
+    if (take) r->index[r->n++] = i;
+    if (!take && n == 0) r->n_left_out++;
   }
   return o->poses ? app_poses_choose(&r->poses, m, r->n, r->index) : APP_DONE;
+}
+
+void app_record_print_left_out(const app_runner *r)
+{
+  if (r->n_left_out > 0) printf("; %d that cannot change are left out (--record '*': all)", r->n_left_out);
+}
+
+void app_record_free(app_runner *r)
+{
+  for (int i = 0; i < r->n_wanted; i++) free(r->wanted[i]);
+  free(r->wanted);
+  free(r->index);
+  free(r->values);
+  app_poses_free(&r->poses);
+  free(r->file);
+  free(r->part);
 }
 
 /* Rows before those of poses. */
@@ -125,16 +175,17 @@ const char *app_record_option(const app_runner *r, int i, char *value, size_t si
     return setting_text(&r->s.settings, &at, value, size), at.name;
   }
   if (i == n) return number_text(value, size, (double)r->checkpoint_every), "checkpoint_every";
-  if (i > n + 1) return NULL;
-  const char *const *set;
+  static const char *const others[] = {"set", "record", "a0"};
+  if (i - n - 1 >= (int)(sizeof others / sizeof *others)) return NULL;
+  const char *const *given, *const name = others[i - n - 1];
   size_t used = 0;
   if (size) value[0] = '\0';
-  for (int k = 0; (set = app_values(r->a, "set", k)) != NULL && used < size; k++)
-    used += (size_t)snprintf(value + used, size - used, "%s%s", k ? "; " : "", set[0]);
-  return "set";
+  for (int k = 0; (given = app_values(r->a, name, k)) != NULL && used < size; k++)
+    used += (size_t)snprintf(value + used, size - used, "%s%s", k ? "; " : "", given[0]);
+  return name;
 }
 
-enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 7 };
+enum { MOST_ATTRIBUTES = 96, ATTRIBUTE = 512, N_OTHER_ATTRIBUTES = 8 };
 
 /* What the last digits of results may depend on: "gcc 12.2.0, optimised, Linux x86_64". */
 static void build_text(char *text, size_t size)
@@ -216,6 +267,7 @@ ga_status app_record_open(app_runner *r, int append)
   build_text(values[n], ATTRIBUTE), attributes[2 * n++] = "build";
   if (*ga_model_data(r->s.model))
     snprintf(values[n], ATTRIBUTE, "%s", ga_model_data(r->s.model)), attributes[2 * n++] = "data";
+  snprintf(values[n], ATTRIBUTE, "%d", r->n_left_out), attributes[2 * n++] = GA_RESULT_LEFT_OUT;
   if (r->analysis) snprintf(values[n], ATTRIBUTE, "%s", r->analysis), attributes[2 * n++] = "analysis";
   for (int i = 0; i < n; i++) attributes[2 * i + 1] = values[i];
   opts.n_signals = m;

@@ -41,9 +41,22 @@ static const char *signal_at(const void *r, int i)
 int app_result_no_signal(const app_arguments *a, const ga_result *r, const char *file, const char *name)
 {
   const char *nearest = app_nearest(name, ga_result_n_signals(r), signal_at, r);
-  if (nearest) return app_misused(a, "%s has no signal \"%s\"; the nearest is %s", file, name, nearest);
-  return app_misused(a, "%s has no signal \"%s\"; galpha info %s --signals lists those it has", file, name,
-                     file);
+  char left_out[APP_LEFT_OUT];
+  app_result_left_out(r, left_out);
+  if (nearest)
+    return app_misused(a, "%s has no signal \"%s\"; the nearest is %s%s", file, name, nearest, left_out);
+  return app_misused(a, "%s has no signal \"%s\"; galpha info %s --signals lists those it has%s", file, name,
+                     file, left_out);
+}
+
+void app_result_left_out(const ga_result *r, char text[APP_LEFT_OUT])
+{
+  const char *given = ga_result_attribute(r, GA_RESULT_LEFT_OUT);
+  const long n = given ? strtol(given, NULL, 10) : 0;
+  *text = '\0';
+  if (n > 0 && n < 1000000000)
+    snprintf(text, APP_LEFT_OUT,
+             "; %ld that cannot change were not recorded, galpha run --record '*' records all", n);
 }
 
 int app_result_has(const ga_result *r, const char *pattern)
@@ -186,8 +199,11 @@ enum { FEW_SIGNALS = 40 };
 static void print_signals(const ga_result *r, int all)
 {
   const int n = ga_result_n_signals(r), shown = all || n <= FEW_SIGNALS ? n : FEW_SIGNALS;
-  printf("signals      %d%s\n", n,
-         ga_result_error(r, 0) >= 0 ? ", each with its error bars: plot --band, export --errors" : "");
+  char left_out[APP_LEFT_OUT];
+  app_result_left_out(r, left_out);
+  printf("signals      %d%s%s\n", n,
+         ga_result_error(r, 0) >= 0 ? ", each with its error bars: plot --band, export --errors" : "",
+         left_out);
   for (int i = 0; i < shown; i++)
     printf("  %s [%s]\n", ga_result_signal_name(r, i), ga_result_signal_unit(r, i));
   if (shown < n) printf("  and %d more; --signals lists all\n", n - shown);
@@ -220,7 +236,7 @@ static void print_facts(const ga_result *r)
 {
   for (int i = 0; i < ga_result_n_attributes(r); i++) {
     const char *name = ga_result_attribute_name(r, i), *value = ga_result_attribute(r, name);
-    if (!value || !*value || has_no_effect(r, name)) continue;
+    if (!value || !*value || strcmp(name, GA_RESULT_LEFT_OUT) == 0 || has_no_effect(r, name)) continue;
     printf("%-12s ", name);
     for (; *value; value++) putchar(*value == '\n' ? ' ' : *value); /* one fact, one line */
     putchar('\n');

@@ -13,6 +13,9 @@ int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, g
 void app_result_warn(ga_result *r, const char *file);
 /* "there is no signal ... in ...; the nearest is ..."; returns APP_USAGE. */
 int app_result_no_signal(const app_arguments *a, const ga_result *r, const char *file, const char *name);
+/* "; 14 that cannot change were not recorded, ...": what there is beside the signals of the file; empty: nothing. */
+enum { APP_LEFT_OUT = 128 };
+void app_result_left_out(const ga_result *r, char text[APP_LEFT_OUT]);
 /* 1: a signal of r matches this name or pattern. */
 int app_result_has(const ga_result *r, const char *pattern);
 

@@ -362,12 +362,8 @@ int app_run(const app_arguments *a)
   app_events_close(&r.events);
   app_bars_close(&r.bars);
   app_task_close(&r.s);
-  free(r.index);
-  free(r.values);
-  app_poses_free(&r.poses);
+  app_record_free(&r);
   app_watch_close(&r.watch);
   free(r.saved);
-  free(r.file);
-  free(r.part);
   return code;
 }

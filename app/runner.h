@@ -35,6 +35,9 @@ typedef struct app_runner {
   int n;          /* signals recorded */
   int *index;     /* [n] of the machine */
   double *values; /* [n], and [n] error bars or [n_own], and those of poses */
+  int n_left_out; /* signals that cannot change and were not asked for */
+  char **wanted;  /* [n_wanted] names and patterns of --record */
+  int n_wanted;
   int n_own;      /* signals of the analysis itself, after those of the machine */
   const char *const *own_names, *const *own_units; /* [n_own] */
   const char *analysis;                            /* NULL: a run */
@@ -64,8 +67,12 @@ app_totals app_runner_totals(const app_runner *r);
 
 /* Sets the name of the result file; refuses an existing file of another kind. Returns an exit code. */
 int app_record_file(app_runner *r);
-/* Finds the signals to be recorded. Returns an exit code. */
+/* Finds the signals to be recorded: those that --record or the model's `record` asks for, else all that can change. Returns an exit
+ * code. */
 int app_record_choose(app_runner *r);
+/* The number of signals that are left out since they cannot change, for the reader. */
+void app_record_print_left_out(const app_runner *r);
+void app_record_free(app_runner *r);
 /* Without the energies that are summed up along a run, for analyses that sum nothing up. */
 void app_record_drop_work(app_runner *r);
 /* Opens the result file and writes the model and the options. append 1: continues after its checkpoint. */

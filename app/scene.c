@@ -400,7 +400,11 @@ static ga_status write_shapes(app_scene *s, FILE *to)
     app_page_text(to, shape.type);
     fprintf(to, ",\"size\":%.9g,\"on\":[%d", shape.size, shape.on[0]);
     if (shape.n_ends > 1) fprintf(to, ",%d", shape.on[1]);
-    fputs("],\"at\":[", to);
+    putc(']', to);
+    if (shape.section[0] > 0.0)
+      fprintf(to, ",\"section\":[%.9g,%.9g,%.9g,%.9g]", shape.section[0], shape.section[1], shape.section[2],
+              shape.section[3]);
+    fputs(",\"at\":[", to);
     for (int k = 0; k < shape.n_ends; k++) {
       if (k) putc(',', to);
       write_end(s, to, &state, &shape, k);

@@ -237,10 +237,6 @@ int app_static(const app_arguments *a)
   ga_recorder_destroy(&r.recorder);
   ga_meter_destroy(&r.meter);
   app_task_close(&r.s);
-  free(r.index);
-  free(r.values);
-  app_poses_free(&r.poses);
-  free(r.file);
-  free(r.part);
+  app_record_free(&r);
   return code;
 }

@@ -200,74 +200,32 @@ static void print_peaks(const summary *s, FILE *out)
 
 /* ---- Limits ---- */
 
-/* Parts are known by a channel of theirs; another one says whether the limit is reached. */
-typedef struct limit {
-  const char *known, *channel, *words;
-  int above; /* 1: reached where the channel is above 0; 0: where it is not */
-} limit;
-
-static const limit limits[] = {{".depth", ".depth", "is touched", 1},
-                               {".rests", ".rests", "rests at a limit", 1},
-                               {".sticks", ".sticks", "sticks", 1},
-                               {".penetration", ".fz", "lifts off", 0}};
-
-/* At how many records, and how many times, a limit is reached; from the first time to the last. */
-static void print_limit(const summary *s, const limit *l, int i, const char *before, FILE *out)
+/* What was reached, how often, from the first time to the last. */
+static void print_limit(const ga_limit *l, const char *before, FILE *out)
 {
-  const char *name = ga_result_signal_name(s->r, i);
-  double from = 0.0, to = 0.0;
-  long at = 0, times = 0;
-  for (long k = 0, was = 0; k < s->n; k++) {
-    const int is = (s->y[k] > 0.0) == l->above;
-    if (is && at++ == 0) from = s->t[k];
-    if (is) to = s->t[k];
-    times += is && !was;
-    was = is;
-  }
-  fprintf(out, "%s%.*s %s", before, (int)(strlen(name) - strlen(l->channel)), name, l->words);
-  if (at == s->n)
+  const double first = fabs(l->first) > 1e-12 * fabs(l->last) ? l->first : 0.0;
+  fprintf(out, "%s%s %s", before, l->name, l->words);
+  if (l->throughout)
     fputs(" throughout", out);
-  else if (at == 1)
-    fprintf(out, " at t = %.4g s", from);
-  else if (times == 1)
-    fprintf(out, " from t = %.4g to %.4g s", from, to);
+  else if (l->first == l->last)
+    fprintf(out, " at t = %.4g s", l->first);
+  else if (l->times > 1.0)
+    fprintf(out, " %.0f times from t = %.4g to %.4g s", l->times, first, l->last);
   else
-    fprintf(out, " %ld times from t = %.4g to %.4g s", times, from, to);
+    fprintf(out, " from t = %.4g to %.4g s", first, l->last);
 }
 
-/* The signal that says whether a limit is reached, of a part known by signal i; -1: there is none, or the
- * limit is never reached. */
-static int find_limit(const summary *s, const limit *l, int i)
+static void print_limits(const ga_meter *meter, FILE *out)
 {
-  char channel[512];
-  const char *name = ga_result_signal_name(s->r, i);
-  if (!app_ends_in(name, l->known)) return -1;
-  const int length =
-      snprintf(channel, sizeof channel, "%.*s%s", (int)(strlen(name) - strlen(l->known)), name, l->channel);
-  const int found = length < (int)sizeof channel ? ga_result_find(s->r, channel) : -1;
-  if (found < 0) return -1;
-  return (l->above ? s->of[found].high > 0.0 : s->of[found].low <= 0.0) ? found : -1;
-}
-
-/* What parts with limits did, as the records show it: stops, friction, tyres. */
-static void print_limits(const summary *s, FILE *out)
-{
-  int n = 0, more = 0;
-  for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
-    for (int i = 0; i < s->n_signals; i++) {
-      const int found = find_limit(s, &limits[k], i);
-      if (found < 0) continue;
-      if (n == MOST_LIMITS || ga_result_read(s->r, found, 0, s->n, s->y)) {
-        more++;
-        continue;
-      }
-      print_limit(s, &limits[k], found, n++ ? ", " : "limits       ", out);
-    }
-  if (n && more) fprintf(out, "; %d more", more);
+  const int n = ga_meter_n_limits(meter);
+  ga_limit l;
+  for (int i = 0; i < n && i < MOST_LIMITS; i++)
+    if (ga_meter_limit(meter, i, &l) == GA_OK) print_limit(&l, i ? ", " : "limits       ", out);
+  if (n > MOST_LIMITS) fprintf(out, "; %d more", n - MOST_LIMITS);
   if (n) fputc('\n', out);
 }
 
-void app_summary_print(ga_context *ctx, const char *file, FILE *out)
+void app_summary_print(ga_context *ctx, const char *file, const ga_meter *meter, FILE *out)
 {
   summary s = {0};
   if (ga_result_open(ctx, file, &s.r)) return;
@@ -280,8 +238,8 @@ void app_summary_print(ga_context *ctx, const char *file, FILE *out)
   if (s.t && s.of && read_extremes(&s)) {
     print_moved(&s, out);
     print_peaks(&s, out);
-    print_limits(&s, out);
   }
+  print_limits(meter, out);
   free(s.t);
   free(s.of);
   ga_result_close(&s.r);

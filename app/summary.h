@@ -4,9 +4,10 @@
 
 #include "streams.h"
 
+#include "galpha/mbs.h"
 #include "galpha/result.h"
 
-/* Reads a result that is complete; prints nothing where it cannot be read. */
-void app_summary_print(ga_context *ctx, const char *file, FILE *out);
+/* Reads a result that is complete; prints nothing where it cannot be read. meter: of the run, for limits that were reached. */
+void app_summary_print(ga_context *ctx, const char *file, const ga_meter *meter, FILE *out);
 
 #endif

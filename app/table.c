@@ -21,7 +21,7 @@ static int no_memory(void)
 }
 
 /* The whole file with a final NUL; NULL: it cannot be read, *error is errno. */
-static char *read_file(const char *path, int *error)
+static char *read_file(const char *path, size_t *length, int *error)
 {
   FILE *file = fopen(path, "rb");
   size_t used = 0, size = 1 << 16;
@@ -36,6 +36,7 @@ static char *read_file(const char *path, int *error)
   }
   if (text && ferror(file)) *error = EIO, free(text), text = NULL;
   if (text) text[used] = '\0';
+  *length = used;
   if (file) fclose(file);
   return text;
 }
@@ -120,10 +121,11 @@ static int find_time(const reader *r, app_table *t, const char *column)
                : same_word(t->name[i], "time") || same_word(t->name[i], "t"))
       t->time = i;
   if (t->time >= 0) return APP_DONE;
+  const int knows_option = strcmp(r->a->command->name, "plot") == 0; /* the others have no --time-column */
   if (!column)
-    return app_misused(r->a,
-                       "%s has no column \"time\" or \"t\"; --time-column names another one, such as \"%s\"",
-                       r->file, t->name[0]);
+    return app_misused(r->a, "%s has no column \"time\" or \"t\"%s%s%s", r->file,
+                       knows_option ? "; --time-column names another one, such as \"" : "",
+                       knows_option ? t->name[0] : "", knows_option ? "\"" : "");
   const char *nearest = app_nearest(column, t->n_columns, column_at, t);
   return app_misused(r->a, "--time-column: %s has no column \"%s\"; %s \"%s\"", r->file, column,
                      nearest ? "the nearest is" : "the first is", nearest ? nearest : t->name[0]);
@@ -227,8 +229,11 @@ int app_table_read(const app_arguments *a, ga_context *ctx, const char *file, co
   int error = 0;
   app_table *t = *out = calloc(1, sizeof *t);
   if (!t) return no_memory();
-  t->text = read_file(file, &error);
+  size_t length = 0;
+  t->text = read_file(file, &length, &error);
   if (!t->text) return app_misused(a, "%s cannot be read: %s", file, strerror(error));
+  if (strlen(t->text) < length)
+    return app_misused(a, "%s: byte %zu is 0: this is not a text", file, strlen(t->text) + 1);
   return read_text(&r, t, column);
 }
 

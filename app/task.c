@@ -125,6 +125,45 @@ static int find_unused(const app_arguments *a, const ga_run_settings *o)
   return APP_DONE;
 }
 
+/* --a0 "0, -9.81, 0": plain numbers in SI units. */
+static int take_a0(app_task *s, const app_arguments *a)
+{
+  const char *at = app_text(a, "a0");
+  char *end;
+  if (!at) return APP_DONE;
+  s->a0 = calloc(strlen(at) + 1, sizeof *s->a0);
+  if (!s->a0) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  s->settings.a0 = s->a0;
+  s->settings.n_a0 = 0;
+  for (;; at = end + 1) {
+    s->a0[s->settings.n_a0++] = strtod(at, &end);
+    const int read = end != at;
+    end += strspn(end, " ");
+    if (!read || (*end && *end != ','))
+      return app_misused(a, "--a0: expected numbers in SI units with commas between them, found \"%s\"",
+                         app_text(a, "a0"));
+    if (!*end) return APP_DONE;
+  }
+}
+
+/* One number for each velocity; not with error bars, whose second run begins by itself. */
+static int check_a0(const app_task *s, const app_arguments *a)
+{
+  const int n = ga_system_size(ga_machine_system(s->machine), GA_BLOCK_V), given = s->settings.n_a0;
+  char words[GA_ERROR_TEXT] = "", name[GA_ERROR_NAME];
+  size_t used = 0;
+  if (given == 0) return APP_DONE;
+  if (s->settings.accuracy > 0.0)
+    return app_misused(a, "a0: not with error bars (--accuracy); --step or --tol goes without them");
+  if (given == n) return APP_DONE;
+  for (int i = 0; i < n && used < sizeof words / 2; i++) {
+    ga_machine_equation(s->machine, GA_BLOCK_V, i, name, sizeof name);
+    used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "", name);
+  }
+  return app_misused(a, "a0: %d number%s given, the model has %d velocities, in the order of %s%s", given,
+                     given == 1 ? "" : "s", n, words, used >= sizeof words / 2 ? ", ..." : "");
+}
+
 #define MOST_STEPS 1e13 /* a year of the fastest ones */
 
 /* Applies settings of the command line. */
@@ -132,6 +171,7 @@ static int take_settings(app_task *s, const app_arguments *a, const ga_method *m
 {
   ga_run_settings *o = &s->settings;
   int code = take_table(a, o);
+  if (!code) code = take_a0(s, a);
   if (!code) ga_run_choose_steps(o, app_has(a, "step"), app_has(a, "tol"), app_has(a, "accuracy"));
   if (!code && method) o->method = *method;
   if (!code && !method) code = find_unused(a, o);
@@ -140,7 +180,7 @@ static int take_settings(app_task *s, const app_arguments *a, const ga_method *m
   if (!code && step > 0.0 && (o->t_end - o->t_start) / step > MOST_STEPS)
     code = app_misused(a, "%g steps of %g s up to t = %g s are too many", (o->t_end - o->t_start) / step,
                        step, o->t_end);
-  return code;
+  return code ? code : check_a0(s, a);
 }
 
 /* ---- Warnings ---- */
@@ -282,6 +322,7 @@ void app_task_close(app_task *s)
   ga_event_watch_destroy(&s->events);
   ga_model_destroy(&s->model);
   app_prescribed_free(&s->prescribed);
+  free(s->a0);
   ga_context_destroy(&s->ctx);
   for (int i = 0; i < s->warnings.n; i++) free(s->warnings.text[i]);
 }

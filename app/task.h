@@ -33,6 +33,7 @@ typedef struct app_task {
   app_progress progress;     /* its bar is cleared before warnings are printed */
   app_warnings warnings;
   int n_notes; /* information from the library that is no warning */
+  double *a0;  /* of --a0 */
   int quiet;   /* 1: messages about the model, warnings and notes are not printed */
 } app_task;
 

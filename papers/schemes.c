@@ -4,7 +4,8 @@
 static const pp_scheme schemes[] = {
     {"000 (AB07)", "index 3, exact equilibrium; a₀ = q̈₀ (3)",
      "--method index3 --rho 0.7 --shift-a false --perturb-v false",
-     "q₀, q̇₀ as in the paper: consistent. From rest --perturb-v has no effect"},
+     "or --a0 with the numbers themselves, one for each velocity. q₀, q̇₀ as in the paper: consistent. From "
+     "rest --perturb-v has no effect"},
     {"001 (JN-NH)", "(2.3), weighted, k = 0; a_α = a₀",
      "--method weighted --rho 0.2 --shift-a false --perturb-v false",
      "M_α evaluated anew; --mass-alpha previous takes that of the step before"},
@@ -16,8 +17,14 @@ static const pp_scheme schemes[] = {
     {"002 (ACB15)", "stabilized index 2 (Fig. 4)",
      "form: body; --method stabilized --rho 0.9 --commutator false", ""},
     {"002 (ACB15)", "SE(3)", "form: se3; --method index3 --rho 0.9 --commutator false", ""},
-    {"002 (ACB15)", "velocity projection (7) at a time", "ga_stepper_project_velocity() in C",
-     "GA_PROJECT_PLAIN as in the paper, GA_PROJECT_OFFSET onto B v = h²B r; not an option of the program"},
+    {"002 (ACB15)", "velocity projection (7) at t = 0.7 s (Figs. 1, 2)",
+     "form: body; --method index3 --rho 0.9 --commutator false --project-velocity plain "
+     "--project-velocity-at 0.7",
+     "after the first step that ends there; in C ga_stepper_project_velocity(), ga_simulate_opts.project_at"},
+    {"002 (ACB15)", "projection onto B v = h²B r",
+     "form: body; --method index3 --rho 0.9 --commutator false --project-velocity offset "
+     "--project-velocity-at 0.7",
+     ""},
     {"003 (BA08)", "Algorithm 1; a₀ = q̈₀, w₀ = ẋ₀; γ_n, θ_n by (29)",
      "--method index3 --rho 0.8 --shift-a false --perturb-v false --adjust gamma",
      "states by (13). With constraints and changing steps also --move-offset false, which costs λ an order"},

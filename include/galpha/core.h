@@ -721,6 +721,8 @@ typedef struct ga_start_opts { /* start from ga_start_defaults() */
                         consistent, as data with few digits need; beyond, GA_ERR_INCONSISTENT; default 1e-6 */
   int forward;       /* 1: rates of accelerations by differences at times after t0 only, for starts at a jump;
                         default 0: on both sides */
+  const double *a;   /* [nv] a₀ as it is, whatever shift_a, as papers give it by hand; NULL (default): as shift_a says. Collocation
+                        has no a. A simulator uses it for the first start alone */
 } ga_start_opts;
 
 typedef struct ga_start_change {          /* one correction */
@@ -991,6 +993,9 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   int n_event_inputs; /* numbers u that g is computed from, beside t */
   ga_event_inputs_fn event_inputs;
   ga_event_bounds_fn event_bounds;
+  double project_at;        /* [s] velocities are projected once, after the first step that ends there or later, as by
+                               ga_stepper_project_velocity(); 0 (default): never */
+  ga_projection projection; /* default GA_PROJECT_PLAIN */
 } ga_simulate_opts;
 
 typedef struct ga_simulate_stats {

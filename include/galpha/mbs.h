@@ -1076,6 +1076,18 @@ GA_API ga_status ga_meter_pull(const ga_meter *meter, int i, ga_pull *out);
  * one for each modal body that turned so fast that its stiffness is not right;
  * returns the length it needs, as snprintf does. */
 GA_API int ga_meter_pull_text(const ga_meter *meter, char *text, size_t size);
+/* Limits that were reached, at the states that the meter was given: stops that were hit or touched, or that something rests at,
+ * dry friction that sticks, tyres that lift off, cables without any tension, outputs of blocks at an end of their range (saturation,
+ * pid, integrator), valves that are closed or wide open. */
+typedef struct ga_limit {
+  char name[128];     /* of the part, or of its output */
+  const char *words;  /* "is at its upper limit" */
+  int throughout;     /* 1: at all states */
+  double times;       /* how often it was reached, whether for some time or for no time */
+  double first, last; /* [s] of the states at which it was reached */
+} ga_limit;
+GA_API int ga_meter_n_limits(const ga_meter *meter); /* those that were reached */
+GA_API ga_status ga_meter_limit(const ga_meter *meter, int i, ga_limit *out);
 /* Counts work [J] that was done at one time, as by an event that sets velocities, as part of energy.input. */
 GA_API void ga_meter_add_input(ga_meter *meter, double work);
 /* The same as part of energy.dissipated: what is lost where an event switches parts. */
@@ -1105,6 +1117,7 @@ GA_API ga_status ga_meter_load(ga_meter *meter, const double *saved);
  *   rigid stops          force (of rest, not of impacts), rests, 1 while it rests at a limit, else 0
  *   stops                force (positive: makes the coordinate or the distance grow), depth (0: free)
  *   constraints          force, error: see ga_constraint_def
+ *   forces at a frame    fx fy fz mx my mz, in ground axes: force, and torque about the frame's origin
  *   bushings             fx fy fz, and mx my mz if it acts on angles: positive against growing δ
  *   tyres                fx fy fz slip slip_angle camber x y z penetration: see ga_tyre_def
  *   sensors              x y z
@@ -1140,6 +1153,9 @@ typedef enum ga_signal_kind {
   GA_SIGNAL_ERROR /* of a constraint: the value of its expression, 0 but for rounding */
 } ga_signal_kind;
 GA_API ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i);
+/* 1: the signal has one value in every motion, up to rounding, by what the machine is made of: z of a planar body, the reactions
+ * that a planar joint cannot have, the output of a constant block, a marker on the ground. 0: it may change; no such signal. */
+GA_API int ga_machine_signal_is_constant(const ga_machine *m, int i);
 /* Values of n signals at a state; index NULL: all of them. meter may be NULL. */
 GA_API ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const ga_state *s, int n,
                                     const int *index, double *out);
@@ -1262,6 +1278,8 @@ typedef struct ga_shape {
   ga_pose end[2];            /* in the ground's frame */
   double size;               /* [m]; 0: it has none of its own */
   double dimension[3];       /* [m] of solids; GA_SHAPE_DISK: dimension[0] is its width, 0: thin */
+  double section[4];         /* [m] GA_SHAPE_BEAM: width and height, y and z of the section; of an I also web and flange; 0: round, or
+                                given by numbers */
   int given;                 /* 1: by ga_machine_add_shape(): the body looks so */
   int colour;                /* 0xrrggbb; −1: none of its own */
   double opacity;            /* [-] of given ones */

@@ -64,6 +64,12 @@ typedef enum ga_scheme_kind {
 } ga_scheme_kind;
 
 /* Settings of a run, from the model's section `simulation`, or defaults. */
+typedef enum ga_velocity_projection { /* of a run */
+  GA_NO_PROJECTION = 0,
+  GA_PLAIN_PROJECTION, /* GA_PROJECT_PLAIN */
+  GA_OFFSET_PROJECTION /* GA_PROJECT_OFFSET */
+} ga_velocity_projection;
+
 typedef struct ga_run_settings {
   double t_start, t_end; /* [s] default 0, 1 */
   double step;           /* [s] > 0: fixed steps; 0: error control */
@@ -96,6 +102,10 @@ typedef struct ga_run_settings {
   ga_redundant redundant;
   int from_equilibrium; /* 1: the start is at a static equilibrium, see ga_equilibrium; default 0 */
   int project, shift_a, perturb_v; /* and in ga_start_opts; the same defaults */
+  ga_velocity_projection project_velocity; /* once during a run; default GA_NO_PROJECTION */
+  double project_velocity_at;              /* [s] after the first step that ends there or later */
+  int n_a0;                                /* 0 (default), or the number of velocities: */
+  const double *a0;                        /* [n_a0] a of ga_start_opts, in SI units */
   double max_step, min_step; /* [s] of error control, see h_max and h_min of ga_simulate_opts; 0: chosen */
   double first_step;         /* [s] of error control; 0: chosen */
   double max_change;         /* [-] of the start, see ga_start_opts, */
@@ -104,7 +114,7 @@ typedef struct ga_run_settings {
   double output;             /* [s] distance of records; 0: every accepted step */
   int poses; /* 1: positions of bodies that are not among the recorded signals are recorded too, for drawing;
                 default 1 */
-  int n_record;              /* signals to record; 0: all */
+  int n_record;              /* signals to record; 0: all that can change */
   const char *const *record; /* names; a name ending in .* stands for all that begin so */
 } ga_run_settings;
 

@@ -97,6 +97,8 @@ GA_API int ga_result_library(char *text, size_t size);
 /* Rows that only serve to draw the machine: names of places (ga_machine_place_name()) with this suffix, after
  * all signals and error bars. They are not counted as signals; ga_result_find() finds them. */
 #define GA_RESULT_POSE ":pose"
+/* The attribute with the number of signals that the machine has beside those recorded, which cannot change. */
+#define GA_RESULT_LEFT_OUT "left_out"
 
 typedef struct ga_result ga_result;
 

@@ -1,8 +1,11 @@
 """Prepares the pages of docs/ for Sphinx: links to files that are no pages become plain text, the first page gets the table of contents, and
-blocks of formulas a class of their own.   prepare.py FOLDER ROOT"""
+blocks of formulas become MathML (equations.py).   prepare.py FOLDER ROOT"""
 import os
 import re
 import sys
+
+sys.dont_write_bytecode = True
+import equations
 
 folder, root = sys.argv[1], sys.argv[2]
 LINK = re.compile(r"(?<!\!)\[([^\]\[]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
@@ -70,7 +73,7 @@ def contents():
 
 
 for page in list(pages()):
-    text = repair(page, open(page, encoding="utf-8").read())
+    text = equations.convert(repair(page, open(page, encoding="utf-8").read()))
     if os.path.basename(page) == "gallery.md":
         text += SCRIPT
     if page == os.path.join(folder, "index.md"):

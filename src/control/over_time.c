@@ -61,6 +61,20 @@ static int meets(const double v[2], double corner)
   return v[0] < corner && corner <= v[1];
 }
 
+int ga__block_range(const ga_control_block *b, int i, double range[2])
+{
+  if (b->kind == GA_KIND_SAMPLED) return ga__block_range(b->data.sampled.inner, i, range);
+  if (!ga__is_wiener(b) || b->data.wiener.shape.fn != ga__shape_saturation) return 0;
+  range[0] = b->data.wiener.shape.lower;
+  range[1] = b->data.wiener.shape.upper;
+  return isfinite(range[0]) || isfinite(range[1]);
+}
+
+int ga__block_opening(const ga_control_block *b)
+{
+  return b->kind == GA_KIND_ORIFICE && b->n_in > 2 ? 2 : -1;
+}
+
 /* Corners of limits and dead zones, and the ends of their smoothing. */
 static int shape_has_corner(const ga__shape *shape, const double v[2])
 {

@@ -12,6 +12,9 @@ ga_status ga__block_over_time(const ga_control_block *b, int output, const ga__t
                               ga__time_signal *out, ga_function **owned);
 /* 1: y = σ(K u + offset), so that breaks of its outputs are those of the functions above. */
 int ga__is_wiener(const ga_control_block *b);
+/* 1: output i stays within a range that the block itself limits, [least, most], one of which may be infinite. */
+int ga__block_range(const ga_control_block *b, int i, double range[2]);
+int ga__block_opening(const ga_control_block *b); /* the input that opens a valve, from 0 to 1; -1: it is none */
 /* As ga_block_side() and ga_block_has_edges(), for Wiener blocks. */
 ga_status ga__wiener_side(const ga_control_block *b, const double *u, const double *x, unsigned *side);
 int ga__wiener_has_edges(const ga_control_block *b);

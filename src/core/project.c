@@ -248,7 +248,7 @@ ga_status ga_stepper_project_velocity(ga_stepper *st, ga_projection kind, ga_sta
   ga__state *f = &st->now;
   double h = f->scalar[GA__H_OLD] > 0.0 ? f->scalar[GA__H_OLD] : f->scalar[GA__H_START];
   int with_offset = kind == GA_PROJECT_OFFSET && ga__has_offset(st);
-  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
+  ga_start_opts o = {h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0, NULL};
   ga_start_change c = ga__start_no_change(), ck = ga__start_no_change();
   if (with_offset) {
     if ((status = ga__start_compute_jerk(st, h, 0, scratch))) return status;

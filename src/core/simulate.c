@@ -306,6 +306,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   ga_status status = ga__sim_start_stepper(sim, t0, ga__sim_given_first_step(sim), q0, v0, x0, lambda_guess,
                                            psi_guess, report);
   const ga_state *s = ga_stepper_state(sim->st);
+  sim->start.a = NULL; /* borrowed for this start */
   if (!status) status = ga__sim_evaluate_events(sim, s, sim->g);
   if (status) return status;
   int which, restarted;
@@ -334,9 +335,18 @@ static ga_status after_restart(ga_simulator *sim)
   return status || !wish ? status : GA_STOPPED;
 }
 
+/* Once, after the first step that ends at project_at or later. */
+static ga_status project_velocity(ga_simulator *sim, double before)
+{
+  const double at = sim->opts.project_at, close = 1e-9 * fabs(at);
+  if (!(at > 0.0) || !(before < at - close) || sim->st->now.scalar[GA__T] < at - close) return GA_OK;
+  return ga_stepper_project_velocity(sim->st, sim->opts.projection, NULL);
+}
+
 ga_status ga_simulator_step(ga_simulator *sim)
 {
   if (!sim) return GA_ERR_ARGUMENT;
+  const double before = sim->started ? sim->st->now.scalar[GA__T] : 0.0;
   if (!sim->started) return ga__refuse_order(sim->ctx, __func__, "after ga_simulator_start()");
   if (sim->finished || sim->stopped || sim->last_event >= 0) return GA_STOPPED;
   double err = 0.0, t_end = sim->opts.t_end;
@@ -370,6 +380,8 @@ ga_status ga_simulator_step(ga_simulator *sim)
   sim->st->busy = 0;
   sim->stopped = status == GA_STOPPED;
   if (status < 0) return status;
+  const ga_status projected = project_velocity(sim, before);
+  if (projected) return projected;
   sim->finished = !status && at_end;
   int wish = sim->opts.observer && sim->opts.observer(sim->opts.user, sim->st);
   return status || sim->finished || wish ? GA_STOPPED : GA_OK;

@@ -11,7 +11,7 @@
 
 ga_start_opts ga_start_defaults(void)
 {
-  ga_start_opts o = {0.0, 1, 1, 1, 0.1, 1e-6, 0};
+  ga_start_opts o = {0.0, 1, 1, 1, 0.1, 1e-6, 0, NULL};
   return o;
 }
 
@@ -37,14 +37,17 @@ static ga_status start_auxiliaries(ga_stepper *st, const ga_start_opts *o, ga_st
   r->jerk = ga__max_abs(st->jerk_v, sys->nv, NULL);
   for (int i = 0; i < sys->nv; i++) f->a_prev[i] = f->a[i] = f->vdot[i] + da * st->jerk_v[i];
   for (int i = 0; i < nx; i++) f->w_prev[i] = f->w[i] = f->xdot[i] + dw * st->jerk_x[i];
-  f->scalar[GA__EPS_A] = da;
+  if (o->a)
+    memcpy(f->a, o->a, (size_t)sys->nv * sizeof(double)),
+        memcpy(f->a_prev, o->a, (size_t)sys->nv * sizeof(double));
+  f->scalar[GA__EPS_A] = o->a ? 0.0 : da;
   f->scalar[GA__EPS_W] = dw;
   f->scalar[GA__KAPPA_H2] = ga__kappa(st, o->h) * o->h * o->h;
   r->a_shift = fabs(da) * r->jerk;
   r->w_shift = fabs(dw) * ga__max_abs(st->jerk_x, nx, NULL);
   if (!perturb) return GA_OK;
   ga_start_change c = ga__start_no_change(), ck = ga__start_no_change();
-  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0};
+  ga_start_opts free_opts = {o->h, 1, 0, 0, HUGE_VAL, HUGE_VAL, 0, NULL};
   status = ga__start_normal_offset(st, f->scalar[GA__KAPPA_H2], o->h * o->h, st->offset, scratch);
   if (status) return status;
   status = ga__start_project_velocity(st, &free_opts, st->offset, &c, &ck, scratch);
@@ -81,6 +84,8 @@ static ga_status check_values(ga_stepper *st, const ga_start_opts *o, double t0,
   if (!(o->max_gap > 0.0)) return ga__refuse_number(st->ctx, "start", "max_gap", o->max_gap, "> 0");
   if (!(o->max_change > 0.0)) return ga__refuse_number(st->ctx, "start", "max_change", o->max_change, "> 0");
   if (!isfinite(t0)) return refuse_not_finite(st->ctx, "t0", -1, t0);
+  const int bad_a = o->a ? ga__first_bad(o->a, sys->nv) : -1;
+  if (bad_a >= 0) return refuse_not_finite(st->ctx, "a", bad_a, o->a[bad_a]);
   for (int i = 0; i < COUNT; i++) {
     if (i < needed && n[i] > 0 && !value[i])
       return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_NULL_ARGUMENT,

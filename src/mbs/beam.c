@@ -1000,6 +1000,9 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
                             ? d->diameter
                             : fmax(d->width, d->height);
   *out = (ga__drawing){.kind = GA_SHAPE_BEAM, .a = first, .b = first + 1, .size = 0.5 * across};
+  if (d->section == GA_SECTION_RECTANGLE || d->section == GA_SECTION_I)
+    out->section[0] = d->width, out->section[1] = d->height;
+  if (d->section == GA_SECTION_I) out->section[2] = d->web, out->section[3] = d->flange;
 }
 
 static int piece_load(const ga__element *el, int i, const ga__kin *kin, ga_piece_load *out)

@@ -24,6 +24,8 @@ ga__block_instance *ga__output_block(const ga__mbs_model *b, const ga__y *row)
   return row->kind == GA__Y_ELEMENT ? ga__element_block(ga__element_of(b, row->index)) : NULL;
 }
 
+#define AT_END 1e-9 /* of a range: at its end, up to the errors of Newton's iteration */
+
 static ga__y *y_at(const ga__mbs_model *b, int i)
 {
   return GA__AT(b->y, ga__y, i);
@@ -436,6 +438,34 @@ static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
   out->probe.index = is_output ? el->y + i : el->x + i - el->n_y;
 }
 
+/* 1 + which end of its range a value is at. */
+static int end_of_range(double value, const double range[2])
+{
+  const double width = isfinite(range[1] - range[0]) ? range[1] - range[0] : fmax(1.0, fabs(value));
+  return value <= range[0] + AT_END * width ? 1 : value >= range[1] - AT_END * width ? 2 : 0;
+}
+
+/* The lower and the upper end of each output, then of the opening of a valve. */
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  static const char *const OUTPUT[2] = {"is at its lower limit", "is at its upper limit"},
+                    *const VALVE[2] = {"is closed", "is wide open"};
+  const ga__block_instance *k = el->data;
+  double range[2] = {0, 1}, opening = 0;
+  (void)b;
+  *out = (ga__limit){.words = ""};
+  if (i / 2 < el->n_y) {
+    const int valve = i < 2 && ga__block_opening(k->block) >= 0;
+    if (!valve && !ga__block_range(k->block, i / 2, range)) return 1;
+    if (isfinite(range[i % 2])) out->words = (valve ? VALVE : OUTPUT)[i % 2];
+    if (!e) return 1;
+    if (valve && ga__input_value(e, &k->input[ga__block_opening(k->block)], &opening)) return 1;
+    out->reached = end_of_range(valve ? opening : e->p->y[el->y + i / 2], range) == 1 + i % 2;
+    return 1;
+  }
+  return 0;
+}
+
 static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
 {
   const ga__block_instance *block = el->data;
@@ -479,6 +509,7 @@ const ga__element_type ga__block_type = {
     .n_signals = n_signals,
     .signal = signal,
     .unit_of_output = unit_of_output,
+    .limit = limit,
     .get_input = get_input,
     .visit = visit_block,
     .has_edges = has_edges,

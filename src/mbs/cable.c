@@ -458,6 +458,18 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   return 0;
 }
 
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  unsigned taut = 0, slack = 0;
+  (void)b;
+  *out = (ga__limit){.words = "is slack", .needs_kin = 1};
+  if (i > 0 || !e) return i == 0;
+  side(e, el, &taut);
+  ga__mix_side(&slack, 0);
+  out->reached = taut == slack;
+  return 1;
+}
+
 static int may_hide(const ga__element *el)
 {
   (void)el;
@@ -892,6 +904,7 @@ const ga__element_type ga__cable_type = {
     .jacobian = jacobian,
     .place = place,
     .powers = powers,
+    .limit = limit,
     .work_term = list_work,
     .get_input = get_input,
     .scratch = scratch,

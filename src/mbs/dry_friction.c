@@ -277,6 +277,16 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   return status;
 }
 
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  double sticks = 0;
+  (void)b;
+  *out = (ga__limit){.words = "sticks", .needs_kin = 1};
+  if (i > 0 || !e) return i == 0;
+  out->reached = value(e, el, 1, &sticks) == 0 && sticks > 0;
+  return 1;
+}
+
 static const char *unit_of_input(const ga__mbs_model *b, const ga__element *el, int y)
 {
   const dry_friction *u = el->data;
@@ -311,5 +321,6 @@ const ga__element_type ga__dry_friction_type = {
     .n_signals = ga__held_n_signals,
     .signal = signal,
     .value = value,
+    .limit = limit,
     .unit_of_input = unit_of_input,
 };

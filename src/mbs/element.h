@@ -101,6 +101,12 @@ typedef struct ga__spin_record { /* history in a run */
 } ga__spin_record;
 
 typedef struct ga__doubt_record ga__doubt_record; /* doubt.h */
+typedef struct ga__limit {
+  const char *words; /* "rests at a limit"; "": there is none, as where it is infinite */
+  int sudden;        /* 1: reached for no time, at the side of a jump that comes before it */
+  int needs_kin;     /* 1: it reads poses or velocities of nodes */
+  int reached;
+} ga__limit;
 
 /* Where breaks are searched: a function of time, an expression or a block. One of the first three is set. */
 typedef struct ga__break_site {
@@ -120,6 +126,7 @@ typedef struct ga__drawing {
   int a, b;                  /* markers (GA_SHAPE_BEAM, GA_SHAPE_CABLE: nodes); b −1: it has one end */
   double size;               /* [m] radius; 0: unspecified */
   double dimension[3];       /* as in ga_shape */
+  double section[4];         /* likewise */
   const ga_pose *pose;       /* in the frame of a; NULL: the same */
   const ga_shape_def *given; /* NULL: not a shape of the model */
   const ga_collider_def *collider; /* GA_SHAPE_MESH of a collider */
@@ -220,6 +227,9 @@ struct ga__element_type {
   double (*doubt)(const ga__eval *e, const ga__element *el, double at[2]);
   int (*may_doubt)(const ga__element *el);
   void (*write_doubt)(ga__writer *w, const ga_machine *m, const ga__doubt_record *r);
+  /* Its limit number i, as a saturation or the end of a travel; 0: it has no more. Where e is given, whether it is reached there.
+   * (limit.c) */
+  int (*limit)(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out);
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
   /* -- The start; from the definition of the part -- */
@@ -237,6 +247,7 @@ struct ga__element_type {
   ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Value i of GA__PROBE_ELEMENT, for signals that are neither motions nor unknowns. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
+  int (*never_changes)(const ga__element *el, int i); /* 1: value i is the same in all motions; NULL: none is */
   /* Those values that cost together as much as value i, one of them: from *first on, `value` has room for
    * GA__ELEMENT_VALUES. Returns their number; 0: they have no values here. NULL: one by one. */
   int (*values)(const ga__eval *e, const ga__element *el, int i, int *first, double *value);

@@ -385,6 +385,17 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   return status;
 }
 
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  const ga__law *law = el->data;
+  double depth = 0;
+  (void)b;
+  *out = (ga__limit){.words = "is touched", .needs_kin = 1};
+  if (i > 0 || !law->type->depth || !e) return i == 0 && law->type->depth;
+  out->reached = value(e, el, 1, &depth) == 0 && depth > 0;
+  return 1;
+}
+
 /* Columns of a force: velocities of both nodes, the ground's left out, then outputs. */
 static int value_columns(const ga__mbs_model *b, const ga__element *el, int i, int *column, int room)
 {
@@ -526,6 +537,7 @@ const ga__element_type ga__law_element = {
     .signal = signal,
     .complete_signal = complete_signal,
     .value = value,
+    .limit = limit,
     .value_columns = value_columns,
     .value_slopes = value_slopes,
     .counted_angle = counted_angle,

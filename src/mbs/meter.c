@@ -373,12 +373,16 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   meter->spin_limit = ga__alloc(ctx, (size_t)meter->n_spin_limits, sizeof *meter->spin_limit);
   meter->n_doubts = ga__doubts_list(m->model, NULL);
   meter->doubt = ga__alloc(ctx, (size_t)meter->n_doubts, sizeof *meter->doubt);
+  int limits_need_kin = 0;
+  meter->n_limits = ga__limits_list(m->model, NULL, &limits_need_kin);
+  meter->limit = ga__alloc(ctx, (size_t)meter->n_limits, sizeof *meter->limit);
   meter->rigid_stops = has_rigid_stops(m->model);
   meter->n_impact = any_accepts_impacts(m->model) ? m->model->nv : 0;
   meter->v_before = ga__alloc(ctx, (size_t)meter->n_impact, sizeof *meter->v_before);
   const ga_status status = ga__workspace_create(ctx, m->model, 0, &meter->work);
   if (status || !meter->angle || !meter->work_term || !meter->fading || !meter->fading_inside ||
-      !meter->spin || !meter->unilateral || !meter->spin_limit || !meter->doubt || !meter->v_before) {
+      !meter->spin || !meter->unilateral || !meter->spin_limit || !meter->doubt || !meter->limit ||
+      !meter->v_before) {
     ga_meter_destroy(&meter);
     return ga__no_memory(ctx, "a meter");
   }
@@ -386,8 +390,10 @@ ga_status ga_meter_create(ga_context *ctx, const ga_machine *m, ga_meter **out)
   list_unilateral(m->model, meter->unilateral);
   list_spin_limits(m->model, meter->spin_limit);
   ga__doubts_list(m->model, meter->doubt);
+  ga__limits_list(m->model, meter->limit, &limits_need_kin);
   list_turning(m->model, meter);
-  if (meter->n_doubts > 0) meter->needs_kin = 1, meter->simple = 0;
+  if (meter->n_doubts > 0 || limits_need_kin) meter->needs_kin = 1, meter->simple = 0;
+  if (meter->n_limits > 0) meter->simple = 0;
   meter->rate = meter->angle + n;
   meter->turns = meter->angle + 2 * n;
   meter->over = meter->angle + 3 * n;
@@ -408,6 +414,7 @@ void ga_meter_destroy(ga_meter **meter)
   ga__free(ctx, (*meter)->unilateral);
   ga__free(ctx, (*meter)->spin_limit);
   ga__free(ctx, (*meter)->doubt);
+  ga__free(ctx, (*meter)->limit);
   ga__free(ctx, (*meter)->v_before);
   ga__workspace_destroy((*meter)->work);
   ga__free(ctx, *meter);
@@ -506,6 +513,8 @@ ga_status ga_meter_start(ga_meter *meter, const ga_state *s)
   check_spin_limits(meter, s);
   ga__doubts_list(meter->m->model, meter->doubt);
   ga__doubts_check(meter->doubt, meter->n_doubts, &e);
+  ga__limits_list(meter->m->model, meter->limit, &(int){0});
+  ga__limits_check(meter->limit, meter->n_limits, &e, 0);
   keep_velocities(meter, s);
   meter->started = 1;
   return GA_OK;
@@ -573,6 +582,19 @@ static void pass_angles(ga_meter *meter, double moved)
   meter->moved = moved;
 }
 
+/* Impacts at stops, by the velocities before them; the evaluation for s is made anew. */
+static void check_impacts(ga_meter *meter, const ga_state *s, double h)
+{
+  if (!(h <= IMPACT_TIME * fmax(1.0, fabs(s->t)))) return;
+  if (memcmp(meter->v_before, s->v, (size_t)meter->n_impact * sizeof *s->v) == 0) return;
+  const ga_point after = ga__point_of(s);
+  ga_point before = after;
+  before.v = meter->v_before;
+  const ga__eval e = ga__eval_at(meter->work, &before, 1, 0);
+  ga__limits_check(meter->limit, meter->n_limits, &e, 1);
+  ga__eval_at(meter->work, &after, 1, 0);
+}
+
 /* Update if there are other than simple work terms, or if angles have to be evaluated. */
 static ga_status full_update(ga_meter *meter, const ga_state *s, double h, double moved)
 {
@@ -592,6 +614,8 @@ static ga_status full_update(ga_meter *meter, const ga_state *s, double h, doubl
     meter->input += now.stored - meter->stored + now.faded;
   meter->stored = now.stored;
   ga__doubts_check(meter->doubt, meter->n_doubts, &e);
+  ga__limits_check(meter->limit, meter->n_limits, &e, 0);
+  if (meter->rigid_stops) check_impacts(meter, s, h);
   meter->at_stops = meter->rigid_stops && impact == 0 ? stop_work(meter, s) : 0.0;
   meter->dissipated -= meter->at_stops;
   meter->input += impact;
@@ -708,6 +732,7 @@ size_t ga_meter_saved_size(const ga_meter *meter)
 {
   return meter ? first_unilateral(meter) + N_SAVED_UNILATERAL * (size_t)meter->n_unilateral +
                      N_SAVED_SPIN * (size_t)meter->n_spin_limits + GA__DOUBT_SAVED * (size_t)meter->n_doubts +
+                     GA__LIMIT_SAVED * (size_t)meter->n_limits +
                      (size_t)meter->n_work_terms + (size_t)meter->n_impact
                : 0;
 }
@@ -730,6 +755,8 @@ void ga_meter_save(const ga_meter *meter, double *saved)
   }
   ga__doubts_save(meter->doubt, meter->n_doubts, saved);
   saved += GA__DOUBT_SAVED * meter->n_doubts;
+  ga__limits_save(meter->limit, meter->n_limits, saved);
+  saved += GA__LIMIT_SAVED * meter->n_limits;
   memcpy(saved, meter->fading, (size_t)meter->n_work_terms * sizeof *saved);
   saved += meter->n_work_terms;
   if (meter->n_impact) memcpy(saved, meter->v_before, (size_t)meter->n_impact * sizeof *saved);
@@ -771,6 +798,8 @@ ga_status ga_meter_load(ga_meter *meter, const double *saved)
   }
   ga__doubts_load(meter->doubt, meter->n_doubts, saved);
   saved += GA__DOUBT_SAVED * meter->n_doubts;
+  ga__limits_load(meter->limit, meter->n_limits, saved);
+  saved += GA__LIMIT_SAVED * meter->n_limits;
   memcpy(meter->fading, saved, (size_t)meter->n_work_terms * sizeof *saved);
   saved += meter->n_work_terms;
   if (meter->n_impact) memcpy(meter->v_before, saved, (size_t)meter->n_impact * sizeof *saved);

@@ -3,6 +3,7 @@
 #define GALPHA_MBS_METER_H
 
 #include "mbs/doubt.h"
+#include "mbs/limit.h"
 
 /* Powers at the nodes of a stepper's last step, and the polynomials through them. */
 typedef struct ga__power_nodes {
@@ -42,6 +43,8 @@ struct ga_meter { /* members that every step needs come first, within two cache 
   double at_stops;              /* [J] what the last update took for the work of impacts there */
   int n_doubts;                 /* elements with states to be reported */
   ga__doubt_record *doubt;
+  int n_limits;
+  ga__limit_record *limit;
   int n_impact;     /* length of v_before: nv if a drive accepts impacts, else 0 */
   double *v_before; /* [n_impact] velocities at t */
   ga__power_nodes nodes;

@@ -70,6 +70,8 @@ int ga__probe_has_edges(const ga__probe *probe);
 void ga__probe_side(const ga__eval *e, const ga__probe *probe, unsigned *side);
 /* Words for a signal that positions and velocities do not determine; NULL: they do. */
 const char *ga__probe_beyond_motion(const ga__probe *probe);
+/* 1: it has one value in every motion, up to rounding: z of a planar body, the output of a constant block. (constant.c) */
+int ga__probe_is_constant(const ga__mbs_model *b, const ga__probe *probe);
 /* 1: its derivatives are available, so that it can be an output y of the system. */
 int ga__probe_has_slopes(const ga__mbs_model *b, const ga__probe *probe);
 /* Columns of the matrix of all unknowns that it depends on: writes up to `room` of them, returns their

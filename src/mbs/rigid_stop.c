@@ -344,6 +344,16 @@ static int value(const ga__eval *e, const ga__element *el, int i, double *out)
   return 0;
 }
 
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  stop_eval v;
+  *out = (ga__limit){.words = i == 0 ? "rests at a limit" : "hits a limit", .sudden = i == 1, .needs_kin = 1};
+  if (i > 1 || !e) return i <= 1;
+  eval_stop(&v, e, el, 0);
+  out->reached = i == 0 ? holds(&v) : hit_limit(&v, def_of(b, el), PASSED * (1 + fabs(v.at.value))) != 0;
+  return 1;
+}
+
 const ga__element_type ga__rigid_stop_type = {
     .rank = GA__RANK_LAW,
     .no_accelerations = 1,
@@ -365,6 +375,7 @@ const ga__element_type ga__rigid_stop_type = {
     .may_hide = may_hide,
     .hides = hides,
     .doubt = doubt,
+    .limit = limit,
     .write_doubt = write_doubt,
     .n_signals = ga__held_n_signals,
     .signal = signal,

@@ -89,6 +89,7 @@ ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_sha
                     .size = def.size,
                     .n_ends = def.b < 0 ? 1 : 2,
                     .type = type_of(&m->part[part])};
+  memcpy(out->section, def.section, sizeof out->section);
   add_solid(&def, out);
   const int end[2] = {def.a, def.b < 0 ? def.a : def.b};
   for (int k = 0; k < 2; k++)

@@ -475,6 +475,16 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
   return KIND[probe.kind];
 }
 
+int ga_machine_signal_is_constant(const ga_machine *m, int i)
+{
+  ga__probe probe;
+  if (!is_signal(m, i)) return 0;
+  const int part = part_of(m->model, i);
+  if (part == m->n_parts) return 0; /* energies */
+  ga__channel_probe(m->model, part, i - m->model->signals.first[part], &probe);
+  return ga__probe_is_constant(m->model, &probe);
+}
+
 int ga_machine_find_signal(const ga_machine *m, const char *name)
 {
   return built_of(m) && name ? ga__signal_find(m->model, name) : -1;

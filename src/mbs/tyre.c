@@ -548,6 +548,19 @@ static ga__dual signal_dual(const contact *c, const tyre *u, int i)
   }
 }
 
+static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
+{
+  contact c;
+  (void)b;
+  *out = (ga__limit){.words = "lifts off", .needs_kin = 1};
+  if (i > 0 || !e) return i == 0;
+  if (find_contact(&c, e, el, 0)) return 1;
+  find_slip(&c, e, el->data);
+  find_load(&c, el->data);
+  out->reached = c.phase != ON_ROAD;
+  return 1;
+}
+
 static int value(const ga__eval *e, const ga__element *el, int i, double *out)
 {
   contact c;
@@ -689,6 +702,7 @@ const ga__element_type ga__tyre_type = {
     .n_signals = n_signals,
     .signal = signal,
     .value = value,
+    .limit = limit,
     .values = values,
     .value_columns = value_columns,
     .value_slopes = value_slopes,

@@ -4,10 +4,12 @@
  *   (F, r × F + T)
  *
  * r rotates with the node; F and T do so too if they are given in the marker's axes. */
+#include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
 
 #include "lie/mat3.h"
+#include <math.h>
 #include <string.h>
 
 /* Data of the element. */
@@ -188,6 +190,44 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
   return 0;
 }
 
+/* ---- Signals: force and torque at the marker, ground axes ---- */
+
+static int n_signals(const ga__mbs_model *b, int part)
+{
+  (void)b, (void)part;
+  return 6;
+}
+
+static void signal(const ga__mbs_model *b, int part, int i, ga__signal_def *out)
+{
+  (void)b;
+  ga__signal_set_reaction(out, i, GA__PROBE_ELEMENT);
+  out->probe.owner = part;
+}
+
+static int value(const ga__eval *e, const ga__element *el, int i, double *out)
+{
+  ga__frame frame;
+  double F[3] = {0, 0, 0}, T[3] = {0, 0, 0};
+  const int status = at_marker(F, T, &frame, e, el->data);
+  *out = status ? NAN : i < 3 ? F[i] : T[i - 3];
+  return status;
+}
+
+static int is_zero(const wrench *w, int i)
+{
+  const ga__input *in = input_of(w, i);
+  return in->value == 0.0 && !in->function && in->y < 0;
+}
+
+/* 0 in all motions; others change with the load of a static equilibrium. */
+static int never_changes(const ga__element *el, int i)
+{
+  const wrench *w = el->data;
+  const int first = i < 3 ? 0 : 3;
+  return w->in_body ? is_zero(w, first) && is_zero(w, first + 1) && is_zero(w, first + 2) : is_zero(w, i);
+}
+
 /* ---- The kind ---- */
 
 static int get_input(const ga__element *el, int i, ga__input **in, ga__formula **f)
@@ -234,6 +274,10 @@ const ga__element_type ga__wrench_type = {
     .powers = powers,
     .get_input = get_input,
     .unit_of_input = unit_of_input,
+    .n_signals = n_signals,
+    .signal = signal,
+    .value = value,
+    .never_changes = never_changes,
     .n_shapes = n_shapes,
     .shape = shape,
 };

@@ -119,6 +119,7 @@ static const char on_signals[] =
     "| frictions | `force`; dry ones also `sticks`, 1 while they hold |\n"
     "| collisions | `gap`, `normal`, `tangential`, `fx fy fz` on a, `x y z` of the contact, ground axes |\n"
     "| contacts | `normal` |\n"
+    "| forces at a frame | `fx fy fz mx my mz`, ground axes, the torque about the frame's origin |\n"
     "| rollings | `normal`; `px py pz`, where it touches; `fx fy fz` on the body; `tangential`; knife "
     "edges: forces only |\n"
     "| stops | `force`, `depth`; rigid ones `force`, `rests` |\n"

@@ -105,16 +105,29 @@ static void read_record(ga__reader *reader, const ga__tree *record, ga_run_setti
   }
 }
 
+/* Plain numbers; how many there must be is known once the machine is built. */
+static void read_a0(ga__reader *reader, const ga__tree *list, ga_run_settings *settings)
+{
+  double *numbers = NULL;
+  if (!list) return;
+  const size_t before = ga__messages_enter(reader->r->messages, "a0");
+  if (ga__expect_list(reader->r, list)) numbers = ga__room(reader, (size_t)list->n + 1, sizeof *numbers);
+  if (numbers && ga__value_numbers(reader->r, list, list->n, NULL, numbers))
+    settings->n_a0 = list->n, settings->a0 = numbers;
+  ga__messages_leave(reader->r->messages, before);
+}
+
 static void read_simulation(ga__reader *reader, ga__tree *map, ga_run_settings *settings)
 {
-  static const char *const more[] = {"record"};
+  static const char *const more[] = {"record", "a0"};
   ga__owner owner = {.kind = -1};
   int n;
   const ga__field *fields = ga__setting_fields(&n);
   if (!ga__expect_map(reader->r, map)) return;
   const int good = ga__read_fields(reader, map, n, fields, &owner, settings);
   read_record(reader, ga__map_get(map, "record"), settings);
-  ga__finish_keys(reader, map, n, fields, &owner, 1, more);
+  read_a0(reader, ga__map_get(map, "a0"), settings);
+  ga__finish_keys(reader, map, n, fields, &owner, 2, more);
   if (good) check_settings(reader, map, settings);
   ga_run_choose_steps(settings, ga__map_get(map, "step") != NULL, ga__map_get(map, "tolerance") != NULL,
                       ga__map_get(map, "accuracy") != NULL);

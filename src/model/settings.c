@@ -37,6 +37,13 @@ static const char *const scheme_names[] = {
 static const char *const scheme_about[] = {[GA_SCHEME_RHO] = "from `rho` (Chung and Hulbert)",
                                            [GA_SCHEME_HHT] = "from `hht_alpha` (Hilber, Hughes and Taylor)",
                                            [GA_SCHEME_NEWMARK] = "from `newmark_beta` and `newmark_gamma`"};
+static const char *const projection_names[] = {
+    [GA_NO_PROJECTION] = "none", [GA_PLAIN_PROJECTION] = "plain", [GA_OFFSET_PROJECTION] = "offset"};
+static const char *const projection_about[] = {
+    [GA_NO_PROJECTION] = "never",
+    [GA_PLAIN_PROJECTION] = "onto the velocity constraints; forces of index3 and weighted lose order 2",
+    [GA_OFFSET_PROJECTION] = "onto them with the offset of order h² of index3 and weighted"};
+
 static const char *const adjust_names[] = {
     [GA_ADJUST_SHIFT] = "shift", [GA_ADJUST_GAMMA] = "gamma", [GA_ADJUST_NONE] = "none"};
 static const char *const adjust_about[] = {
@@ -169,7 +176,8 @@ static const ga__field setting_fields[] = {
      OF(.help = "norm of the errors: max or rms", .error_control = 1),
      .about = "norm of the errors of all coordinates and states, each divided by its tolerance"},
     {ONE(ga_run_settings, atol), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
-     .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`, for machines of less than 1 cm `tolerance` times their size"},
+     .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`, for machines of "
+              "less than 1 cm `tolerance` times their size"},
     {ONE(ga_run_settings, rtol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
      .about = "relative tolerance of velocities, for `per_unit_step`; 0: `tolerance`"},
     {ONE(ga_run_settings, atol_v), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
@@ -265,6 +273,12 @@ static const ga__field setting_fields[] = {
         .help = "perturb the initial velocities for constraint forces of order 2 (index3, weighted)"),
      .about = "methods that constrain positions only: perturb the initial velocities, which keeps constraint "
               "forces at order 2"},
+    {ONE(ga_run_settings, project_velocity), .rule = GA__RULE_CHOICE, NAMES_OF(projection_names),
+     .choices_about = projection_about,
+     .about = "project the velocities once during the run, for experiments"},
+    {ONE(ga_run_settings, project_velocity_at), .rule = GA__RULE_NUMBER, .unit = "s",
+     OF(.depends = "project_velocity", .with = 1ul << GA_PLAIN_PROJECTION | 1ul << GA_OFFSET_PROJECTION),
+     .about = "time at which velocities are projected: after the first step that ends there or later"},
     {ONE(ga_run_settings, max_change), .rule = GA__RULE_POSITIVE, .unit = "1",
      OF(.help = "largest change of the initial positions and velocities to meet the constraints"),
      .about = "largest change of the initial positions and velocities to meet the constraints, relative to 1 "
@@ -290,7 +304,12 @@ static const ga__extra global_extra[] = {
     {"title", "text", "title of plots and reports"},
 };
 static const ga__extra setting_extra[] = {
-    {"record", "texts", "signals to record (default: all); `*` matches any text: `arm.*`, `*.angle`"}};
+    {"record", "texts",
+     "signals to record; `*` matches any text: `arm.*`, `*.angle`, `*` (default: all that can change, not z "
+     "of a planar body)"},
+    {"a0", "numbers",
+     "auxiliary accelerations at the start, in SI units, one for each velocity, instead of those that "
+     "`shift_a` determines; for experiments"}};
 
 static void default_globals(void *base)
 {
@@ -381,6 +400,7 @@ ga_start_opts ga_run_start_opts(const ga_run_settings *settings)
   start.project = settings->project;
   start.shift_a = settings->shift_a;
   start.perturb_v = settings->perturb_v;
+  start.a = settings->n_a0 > 0 ? settings->a0 : NULL;
   start.max_change = settings->max_change;
   start.max_gap = settings->max_gap;
   return start;
@@ -393,6 +413,8 @@ static void suspect_newton(ga_context *ctx, const ga_run_settings *s)
     ga__log(ctx, GA_LOG_WARNING, GA_REASON_NEWTON_TOO_LOOSE,
             &(ga__facts){GA__NUMBERS({s->newton_tolerance, NULL}, {s->tolerance, NULL})});
 }
+
+#define AFTER_START(t) ((t) + 1e-9 * (1.0 + fabs(t))) /* [s] in the first step */
 
 /* Tolerances that are not given follow from `tolerance`; the library's defaults have the same ratio of
  * relative to absolute. */
@@ -422,6 +444,8 @@ ga_status ga_run_simulate_opts(ga_context *ctx, const ga_run_settings *settings,
   out->norm = s->norm;
   out->output_every = s->output;
   out->defect_points = s->defect_points;
+  out->project_at = s->project_velocity ? fmax(s->project_velocity_at, AFTER_START(s->t_start)) : 0.0;
+  out->projection = s->project_velocity == GA_OFFSET_PROJECTION ? GA_PROJECT_OFFSET : GA_PROJECT_PLAIN;
   return GA_OK;
 }
 
@@ -606,26 +630,50 @@ static int adjusts_gamma(const ga_method_info *m)
   return m->adjusts_gamma;
 }
 
-static ga_status check_adjust(ga_context *ctx, const ga_run_settings *s)
+/* Refuses a choice that only some methods know. */
+static ga_status check_method(ga_context *ctx, const ga_run_settings *s,
+                              int (*looks)(const ga_method_info *m), const char *field, const char *choice)
 {
   char names[GA_ERROR_NAME];
   ga_setting method;
-  const unsigned long with = methods_with(adjusts_gamma);
-  if (s->adjust != GA_ADJUST_GAMMA || with >> s->method & 1 || !ga_setting_find("method", &method))
-    return GA_OK;
+  const unsigned long with = methods_with(looks);
+  if (with >> s->method & 1 || !ga_setting_find("method", &method)) return GA_OK;
   list_choices(&method, with, " and ", names, sizeof names);
   return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_SETTING_NOT_OF_METHOD,
                     &(ga__facts){.kind = "simulation",
-                                 .field = "adjust",
-                                 .name = adjust_names[s->adjust],
+                                 .field = field,
+                                 .name = choice,
                                  .other = method_names[s->method],
                                  .expected = names});
 }
 
+static ga_status check_adjust(ga_context *ctx, const ga_run_settings *s)
+{
+  return s->adjust == GA_ADJUST_GAMMA ? check_method(ctx, s, adjusts_gamma, "adjust", adjust_names[s->adjust])
+                                      : GA_OK;
+}
+
+static ga_status check_projection(ga_context *ctx, const ga_run_settings *s)
+{
+  return s->project_velocity == GA_OFFSET_PROJECTION
+             ? check_method(ctx, s, has_offset, "project_velocity", "offset")
+             : GA_OK;
+}
+
+static int has_auxiliary(const ga_method_info *m)
+{
+  return !m->has_order;
+}
+
+static ga_status check_a0(ga_context *ctx, const ga_run_settings *s)
+{
+  return s->n_a0 > 0 ? check_method(ctx, s, has_auxiliary, "a0", "a list") : GA_OK;
+}
+
 int ga__settings_contradiction(ga_context *ctx, int i, const ga_run_settings *settings, ga_status *status)
 {
-  static ga_status (*const check[])(ga_context * ctx, const ga_run_settings *s) = {check_end, check_steps,
-                                                                                   check_adjust};
+  static ga_status (*const check[])(ga_context * ctx, const ga_run_settings *s) = {
+      check_end, check_steps, check_adjust, check_projection, check_a0};
   if (i < 0 || i >= (int)(sizeof check / sizeof *check)) return 0;
   *status = check[i](ctx, settings);
   return 1;
@@ -664,7 +712,7 @@ int ga__setting_group(int i, ga__group *group)
                          .about = "what `galpha run` does, unless its options say otherwise",
                          .n = N_SETTING,
                          .fields = setting_fields,
-                         .n_extra = 1,
+                         .n_extra = 2,
                          .extra = setting_extra,
                          .defaults = default_settings,
                          .size = sizeof(ga_run_settings)};

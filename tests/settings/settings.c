@@ -138,6 +138,8 @@ static const one_case cases[] = {
     {.name = "project", .value = "false", OF_DOOR},
     {.name = "shift_a", .value = "false", .with = EQUAL},
     {.name = "perturb_v", .value = "false", .with = EQUAL ", method: index3"},
+    {.name = "project_velocity", .value = "plain", .with = EQUAL ", method: index3"},
+    {.name = "project_velocity_at", .value = "0.2", .with = EQUAL ", method: index3, project_velocity: plain"},
     {.name = "max_change", .value = "1e-5", OF_DOOR},
     {.name = "max_gap", .value = "1e-10", OF_DOOR},
     {.name = "from_equilibrium", .value = "true", .model = swing, .signals = of_swing, .program_alone = 1},

@@ -132,7 +132,8 @@ static ga_block_sampled_opts block_sampled_opts_;
 static ga_control_block *sampled, *to_sample;
 static ga_break break_;
 static unsigned side_;
-static ga_pull pull_;
+static ga_limit limit_;
+  static ga_pull pull_;
 static const ga_state *state_;
 static ga_band_opts band_opts_;
 static ga_follower_opts follower_opts_;
@@ -776,6 +777,8 @@ static ga_control_block *new_block(void)
   VOID(ga_meter_add_loss, (P(meter), 0.0)) \
   VALUE(ga_meter_n_pulls, (P(meter))) \
   STATUS(ga_meter_pull, (P(meter), 0, P(&pull_))) \
+  VALUE(ga_meter_n_limits, (P(meter))) \
+  STATUS(ga_meter_limit, (P(meter), 0, P(&limit_))) \
   VALUE(ga_meter_pull_text, (P(meter), FINE(text), sizeof text)) \
   VALUE(ga_meter_saved_size, (P(meter))) \
   VOID(ga_meter_save, (P(meter), P(numbers))) \
@@ -784,6 +787,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_machine_signal_name, (P(machine), 0)) \
   VALUE(ga_machine_signal_unit, (P(machine), 0)) \
   VALUE(ga_machine_signal_kind, (P(machine), 0)) \
+  VALUE(ga_machine_signal_is_constant, (P(machine), 0)) \
   VALUE(ga_machine_find_signal, (P(machine), P("hinge"))) \
   VALUE(ga_machine_free_coordinates, (P(machine), P(kinematics), FINE(text), sizeof text)) \
   STATUS(ga_machine_signals, (P(machine), FINE(meter), P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
@@ -1083,6 +1087,7 @@ static void names_and_sizes_out_of_range(void **state)
       if (found[n] && *found[n]) fail_msg("name %zu of number %d is '%s'", n, i, found[n]);
     assert_non_null(found[0]);
     assert_int_equal(ga_machine_signal_kind(machine, i == 99 ? INT_MAX : i), GA_SIGNAL_NONE);
+    assert_int_equal(ga_machine_signal_is_constant(machine, i == 99 ? INT_MAX : i), 0);
     assert_null(ga_joint_coordinate((ga_joint_kind)i, 0, 0));
     assert_null(ga_joint_coordinate(GA_JOINT_REVOLUTE, 1, i));
     assert_null(ga_model_message_at(model, i));

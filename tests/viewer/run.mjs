@@ -338,6 +338,66 @@ simulation: {t_end: 1 s, output: 0.02 s}
   });
 }
 
+// Arrows of forces: of a force on a turning body in its axes, by hand; of tyres, by Newton's law for the whole car. Sections of beams.
+async function directions(browser) {
+  writeFileSync(join(work, "turning.yaml"), `galpha: 1
+bodies: {bar: {type: rigid, mass: 1, inertia: [1, 1, 1]}}
+markers: {tip: {body: bar, position: [1, 0, 0]}}
+joints:
+  hinge: {type: revolute, a: ground, b: bar, at: [0, 0, 0]}
+drives: {turn: {coordinate: hinge.angle, function: t}}
+forces:
+  push: {type: force, frame: tip, axes: body, force: [30, 0, 0], torque: [0, 40, 0]}
+  lift: {type: force, frame: bar, force: [0, 0, 20*t]}
+simulation: {t_end: 2 s, step: 10 ms, output: 0.02 s}
+`);
+  const run = galpha("run", "-q", "turning.yaml"), view = galpha("view", "turning.h5");
+  check("turning: a page is written", run.code === 0 && view.code === 0, run.err + view.err);
+  const arrow = (part, kind) => `(() => { const a = galpha.machine.parts.get("${part}").objects.find((o) => o.userData.kind === "${kind}");
+    return a && a.visible ? [...new galpha.T.Vector3(0, 1, 0).applyQuaternion(a.quaternion), ...a.position] : null; })()`;
+  await withPage(browser, "turning.html", desk, async (page) => {
+    const t = 1.2, c = Math.cos(t), z = Math.sin(t);
+    await page.run(`galpha.seek(${t})`);
+    const force = await page.run(arrow("push", "f")), torque = await page.run(arrow("push", "m")), lift = await page.run(arrow("lift", "f"));
+    const is = (got, ...wanted) => Boolean(got) && wanted.every((w, i) => Math.abs(got[i] - w) < 2e-3);
+    check("a force in a body's axes turns with it, at its marker", is(force, c, z, 0, c, z, 0), String(force));
+    check("and so does its torque", is(torque, -z, c, 0, c, z, 0), String(torque));
+    check("a force with one component points along it", is(lift, 0, 0, 1, 0, 0, 0), String(lift));
+  });
+  const car = galpha("run", "-q", join(models, "car.yaml"), "--step", "2ms", "-o", "car.h5"), names = ["*.ax", "*.ay", "*tyre*.f*"];
+  check("car: a page is written", car.code === 0 && galpha("view", "car.h5", ...names).code === 0, car.err);
+  await withPage(browser, "car.html", desk, async (page) => {
+    for (const t of [1.6, 2.4, 3.1]) {
+      const sums = await page.run(`(() => { galpha.seek(${t}); const force = [0, 0], motion = [0, 0], v = (n) => galpha.motion.value(n, ${t});
+        for (const p of galpha.machine.parts.values()) {
+          if (p.type === "tyre") {
+            const a = p.objects.find((o) => o.userData.kind === "f"), d = new galpha.T.Vector3(0, 1, 0).applyQuaternion(a.quaternion);
+            const size = Math.hypot(...["fx", "fy", "fz"].map((c) => v(p.name + "." + c)));
+            force[0] += size * d.x, force[1] += size * d.y;
+          } else if (/body|point/.test(p.type) && p.mass > 0) motion[0] += p.mass * v(p.name + ".ax"), motion[1] += p.mass * v(p.name + ".ay");
+        }
+        return [...force, ...motion]; })()`);
+      const [fx, fy, mx, my] = sums, size = Math.hypot(mx, my);
+      check(`arrows of tyres add up to mass times acceleration, t = ${t}`, size > 100 && Math.hypot(fx - mx, fy - my) < 0.06 * size, sums.join());
+    }
+  });
+  for (const [name, section, y, z] of [["plank", "rectangle, width: 0.3, height: 0.1", 0.15, 0.05], ["girder", "i, width: 0.2, height: 0.4, web: 0.02, flange: 0.03", 0.1, 0.2],
+    ["pipe", "tube, diameter: 0.24, wall: 0.01", 0.12, 0.12]]) {
+    writeFileSync(join(work, `${name}.yaml`), `galpha: 1
+bodies: {beam: {type: beam, from: [0, 0, 0], to: [4, 0, 0], elements: 4, section: ${section}, young: 2e11, poisson: 0.3, density: 7800}}
+joints: {clamp: {type: fixed, a: ground, b: beam}}
+simulation: {t_end: 0.01 s, step: 1 ms}
+`);
+    const made = galpha("view", `${name}.yaml`);
+    check(`${name}: a page is written`, made.code === 0, made.err);
+    await withPage(browser, `${name}.html`, desk, async (page) => {
+      const box = await page.run(`(() => { const a = galpha.machine.tubes[0].mesh.geometry.attributes.position, most = [0, 0, 0];
+        for (let i = 0; i < a.count; i++) [a.getX(i), a.getY(i), a.getZ(i)].forEach((x, k) => { most[k] = Math.max(most[k], Math.abs(x)); }); return most; })()`);
+      check(`${name}: its section has its size`, Math.abs(box[0] - 4) < 0.01 && Math.abs(box[1] - y) < 0.03 * y && Math.abs(box[2] - z) < 0.06 * z, box.join());
+    });
+  }
+}
+
 // Modes of two masses between three springs: 1 : 1 at √(k/m), 1 : −1 at √(3k/m).
 async function modes(browser) {
   writeFileSync(join(work, "two.yaml"), `galpha: 1
@@ -476,6 +536,7 @@ try {
   await models_(browser);
   await shapes(browser);
   await beams(browser);
+  await directions(browser);
   await modes(browser);
   await ghosts(browser);
   await extras(browser);

@@ -324,7 +324,7 @@ export class Machine {
   }
 
   #arrow(s) {
-    if (this.motion.signals.has(`${s.part}.fx`)) return; // #forces() draws it
+    if (["fx", "fy", "fz", "mx", "my", "mz"].some((c) => this.motion.signals.has(`${s.part}.${c}`))) return; // #forces() draws it
     const cone = this.#mesh(new T.ConeGeometry(0.8 * this.r, 2 * this.r, 12).rotateX(Math.PI / 2), FORCE);
     this.#own(s.part, this.#at(cone, s, 0), this.groups[s.on[0]]);
   }
@@ -337,7 +337,7 @@ export class Machine {
       if (done.has(s.part) || s.kind === "beam" || s.kind === "cable") continue;
       done.add(s.part);
       const force = names("f"), torque = names("m"), shown = /tyre|collision|contact|rolling|force/.test(s.type);
-      if (force.length > 1) all.push({ s, names: force, colour: FORCE, shown });
+      if (force.length > (s.type === "force" ? 0 : 1)) all.push({ s, names: force, colour: FORCE, shown });
       if (torque.length) all.push({ s, names: torque, colour: TORQUE, shown, torque: true });
     }
     for (const name of this.motion.signals.keys()) {
@@ -589,26 +589,36 @@ export class Machine {
       if (Number.isFinite(v)) shadeOf((v - low) / (high - low), signed, c);
       else c.set(0x888888);
       for (let j = 0; j < tube.sides; j++) c.toArray(tube.shade.array, 3 * (i * tube.sides + j));
+      const cap = i === 0 ? 0 : i === tube.rings - 1 ? tube.caps / 2 : -1;
+      for (let j = 0; cap >= 0 && j < tube.caps / 2; j++) c.toArray(tube.shade.array, 3 * (tube.rings * tube.sides + cap + j));
     }
     tube.shade.needsUpdate = true;
   }
 
   #tube(part, pieces) {
     const beam = pieces[0].kind === "beam", nodes = [pieces[0].on[0], ...pieces.map((s) => s.on[1])];
-    const sides = 10, cut = 4, rings = cut * pieces.length + 1, colour = beam ? this.parts.get(part).colour : ROPE;
     const radius = Math.max(pieces[0].size, (beam ? 0.35 : 0.2) * this.r);
-    const position = new T.BufferAttribute(new Float32Array(3 * sides * rings), 3), index = [];
+    const corners = outline(pieces[0].section), edges = corners?.length ?? 10;
+    // Across the axis: of corners two vertices each, since the surface has an edge there; of round ones one.
+    const across = corners
+      ? corners.flatMap((c, k) => [c, corners[(k + 1) % edges]])
+      : Array.from({ length: edges }, (_, k) => [radius * Math.cos((2 * Math.PI * k) / edges), radius * Math.sin((2 * Math.PI * k) / edges)]);
+    const sides = across.length, cut = 4, rings = cut * pieces.length + 1, colour = beam ? this.parts.get(part).colour : ROPE;
+    const caps = corners ? 2 * edges : 0, all = sides * rings + caps;
+    const position = new T.BufferAttribute(new Float32Array(3 * all), 3), index = [];
     for (let i = 0; i + 1 < rings; i++)
-      for (let k = 0; k < sides; k++) {
-        const a = i * sides + k, b = i * sides + ((k + 1) % sides);
+      for (let k = 0; k < edges; k++) {
+        const a = i * sides + (corners ? 2 * k : k), b = i * sides + (corners ? 2 * k + 1 : (k + 1) % sides);
         index.push(a, b, a + sides, b, b + sides, a + sides);
       }
-    const shade = new T.BufferAttribute(new Float32Array(3 * sides * rings).fill(1), 3);
+    for (const face of corners ? T.ShapeUtils.triangulateShape(corners.map((c) => new T.Vector2(...c)), []) : [])
+      for (const end of [0, edges]) index.push(...face.map((k) => sides * rings + end + k));
+    const shade = new T.BufferAttribute(new Float32Array(3 * all).fill(1), 3);
     const geometry = new T.BufferGeometry().setAttribute("position", position).setAttribute("color", shade).setIndex(index);
     const mesh = this.#mesh(geometry, colour, { side: T.DoubleSide });
     const first = this.pieces ?? 0;
     this.pieces = first + pieces.length;
-    this.tubes.push({ mesh, shade, colour, first, n: pieces.length, cut, sides, rings, beam });
+    this.tubes.push({ mesh, shade, colour, first, n: pieces.length, cut, sides, rings, beam, caps });
     mesh.frustumCulled = false;
     this.#own(part, mesh);
     const own = this.tubes.at(-1);
@@ -627,20 +637,28 @@ export class Machine {
         p.set(0, 0, 0).addScaledVector(x[n], 2 * u3 - 3 * u2 + 1).addScaledVector(slope[n], u3 - 2 * u2 + u)
           .addScaledVector(x[n + 1], 3 * u2 - 2 * u3).addScaledVector(slope[n + 1], u3 - u2);
         t.copy(x[n + 1]).sub(x[n]).normalize();
-        if (beam) e.set(0, 1, 0).applyQuaternion(this.groups[nodes[n]].quaternion);
+        if (beam) e.set(0, 1 - u, 0).applyQuaternion(this.groups[nodes[n]].quaternion).add(f.set(0, u, 0).applyQuaternion(this.groups[nodes[n + 1]].quaternion));
         else e.set(Math.abs(t.x) < 0.9 ? 1 : 0, Math.abs(t.x) < 0.9 ? 0 : 1, 0);
         e.addScaledVector(t, -e.dot(t)).normalize();
         f.crossVectors(t, e);
-        for (let k = 0; k < sides; k++) {
-          const a = (2 * Math.PI * k) / sides, c = radius * Math.cos(a), d = radius * Math.sin(a);
-          position.setXYZ(i * sides + k, p.x + c * e.x + d * f.x, p.y + c * e.y + d * f.y, p.z + c * e.z + d * f.z);
-        }
+        const put = (at, [c, d]) => position.setXYZ(at, p.x + c * e.x + d * f.x, p.y + c * e.y + d * f.y, p.z + c * e.z + d * f.z);
+        across.forEach((c, k) => put(i * sides + k, c));
+        if (corners && i % (rings - 1) === 0) corners.forEach((c, k) => put(rings * sides + (i ? edges : 0) + k, c));
       }
       position.needsUpdate = true;
       geometry.computeVertexNormals();
       geometry.boundingSphere = null;
     });
   }
+}
+
+// Corners of a section, y and z from its middle: a rectangle, or an I with flanges along y; null: round.
+export function outline(section) {
+  if (!section) return null;
+  const [y, z, web, flange] = section.map((length) => 0.5 * length);
+  if (!web) return [[-y, -z], [y, -z], [y, z], [-y, z]];
+  const in_ = z - 2 * flange;
+  return [[-y, -z], [y, -z], [y, -in_], [web, -in_], [web, in_], [y, in_], [y, z], [-y, z], [-y, in_], [-web, in_], [-web, -in_], [-y, -in_]];
 }
 
 // Colours of a range from 0 to 1: blue, white, red for values of both signs, else a sequence from blue to yellow.
