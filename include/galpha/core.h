@@ -581,6 +581,7 @@ typedef struct ga_method_info {
   int holonomic_only;               /* 1: not for systems with k */
   int hht;                          /* 1: published with the parameters of HHT */
   int has_order;                    /* 1: ga_stepper_opts.order gives its order; all others have order 2 */
+  int order;                        /* of equal steps, where it is not given */
 } ga_method_info;
 
 GA_API int ga_method_at(int i, ga_method_info *out); /* 0: there are no more; out may be NULL */

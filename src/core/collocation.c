@@ -878,4 +878,4 @@ static const ga__family COLLOCATION = {.state_length = state_length,
                                        .solve_error = ga__exact_solve_error};
 
 const ga__method ga__method_collocation = {
-    .family = &COLLOCATION, .keeps_positions = 1, .keeps_rates = 1, .vdot_at_end = 1, .has_order = 1};
+    .family = &COLLOCATION, .keeps_positions = 1, .keeps_rates = 1, .vdot_at_end = 1, .has_order = 1, .order = 4};

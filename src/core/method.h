@@ -87,6 +87,7 @@ typedef struct ga__method {
   int holonomic_only; /* 1: not for systems with k */
   int hht;            /* 1: published with the parameters of HHT */
   int has_order;      /* 1: its order is given by ga_stepper_opts.order, which others do not use */
+  int order;          /* of equal steps, where it is not given; 0: 2 */
 } ga__method;
 
 /* The table (methods.c); NULL: there is no such method. */

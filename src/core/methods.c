@@ -41,7 +41,8 @@ int ga_method_at(int i, ga_method_info *out)
                           .adjusts_gamma = m->adjusts_gamma,
                           .holonomic_only = m->holonomic_only,
                           .hht = m->hht,
-                          .has_order = m->has_order};
+                          .has_order = m->has_order,
+                          .order = m->order ? m->order : 2};
   return 1;
 }
 

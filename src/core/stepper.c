@@ -12,9 +12,6 @@
  * less. */
 #define TIGHTER 1e4
 #define TIGHT_TOL 1e-10
-/* Of methods that have a choice, where none is given. */
-enum { ORDER = 4 };
-
 ga_stepper_opts ga_stepper_defaults(void)
 {
   ga_stepper_opts o;
@@ -163,7 +160,7 @@ static ga_status build(ga_stepper *st)
   ga_status status;
   st->tighter = fmax(1.0, TIGHTER * fmin(1.0, TIGHT_TOL / st->opts.newton.tol));
   st->alpha = s->alpha_m - s->alpha_f;
-  st->order = st->opts.order ? st->opts.order : ORDER;
+  st->order = st->opts.order ? st->opts.order : ga__method_of(GA_COLLOCATION)->order;
   st->commutes = st->opts.commutator && ga_group_n_blocks(st->sys->group) > 0;
   if ((status = ga__deriv_create(st->sys, &st->deriv))) return status;
   if ((status = ga__redundant_create(st))) return status;

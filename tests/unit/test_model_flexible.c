@@ -151,7 +151,7 @@ static void orders(void **state)
       for (int p = 0; p < PARTS; p++) {
         const double e[2] = {distance(&rough, truth, p), distance(&fine, truth, p)},
                      order = log2(e[0] / e[1]);
-        if (!(order > 1.8 && order < (info.has_order ? 6.0 : 2.3)))
+        if (!(order > 1.8 && order < (info.order > 2 ? 6.0 : 2.3)))
           fail_msg("%s, %s, %s: errors %g, %g, order %.2f", FORM[form], info.name, PART[p], e[0], e[1],
                    order);
       }

@@ -13,7 +13,7 @@ const char *vf_method_name(ga_method method)
 double vf_method_order(ga_method method)
 {
   ga_method_info info;
-  return ga_method_at((int)method, &info) && info.has_order ? 4.0 : 2.0;
+  return ga_method_at((int)method, &info) ? info.order : 2.0;
 }
 
 int vf_method_suits(ga_method method, vf_needs needs)
