@@ -243,7 +243,9 @@ static const char view_more[] =
     "thinned out.";
 
 static const app_option export_options[] = {
-    {"csv", 0, "FILE", 0, "comma-separated values, a line of names first; - for the standard output"},
+    {"out", 'o', "FILE", 0,
+     "file of comma-separated values (default: OUT with .csv); - for the standard output"},
+    {"csv", 0, "FILE", 0, "the same as -o"},
     {"errors", 0, NULL, 0, "after each signal its error bars, NAME:error"},
     {"events", 0, NULL, 0, "times and names of the run's events instead of signals"},
     OPTION_END};

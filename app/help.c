@@ -86,7 +86,7 @@ static const struct {
      "the power of a motor, in W, for a paper"},
     {"galpha plot coarse.h5 fine.h5 shaft.angle --difference -o error.svg", "the difference of two runs"},
     {"galpha view crank.h5", "crank.html, a page that shows the machine moving"},
-    {"galpha export crank.h5 shaft.angle --csv - | head", "a table on the standard output"},
+    {"galpha export crank.h5 shaft.angle -o - | head", "a table on the standard output"},
     {"galpha converge crank.yaml --step 4ms", "errors and orders with halved steps"},
     {"galpha modes arm.yaml -n 5", "frequencies and damping of small motions"}};
 

@@ -172,23 +172,34 @@ static int write_csv(const app_arguments *a, ga_context *ctx, ga_result *r, cons
   return code;
 }
 
-int app_export(const app_arguments *a)
+/* Refuses to write over a result or a model. */
+static int refuse_table(const app_arguments *a, const char *file)
 {
-  const char *file = app_text(a, "csv");
-  ga_context *ctx = NULL;
-  ga_result *r = NULL;
-  if (!file) return app_misused(a, "where to? --csv FILE is needed");
-  if (app_same_file(file, a->operands[0])) return app_misused(a, "--csv: %s is the result file itself", file);
   static const char *const others[] = {".yaml", ".yml", ".h5", ".hdf5"};
+  if (app_same_file(file, a->operands[0])) return app_misused(a, "-o: %s is the result file itself", file);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (app_ends_in(file, others[i]))
-      return app_misused(a, "--csv: %s ends like a model or a result; a table needs another name", file);
-  if (ga_context_create(NULL, &ctx)) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  int code = app_result_open(a, ctx, a->operands[0], &r);
+      return app_misused(a, "-o: %s ends like a model or a result; a table needs another name", file);
+  return APP_DONE;
+}
+
+int app_export(const app_arguments *a)
+{
+  const char *out = app_text(a, "out"), *csv = app_text(a, "csv"), *given = out ? out : csv;
+  if (out && csv && strcmp(out, csv) != 0) return app_misused(a, "-o and --csv name two files");
+  char *beside = given ? NULL : app_beside(a->operands[0], app_has(a, "events") ? "_events.csv" : ".csv");
+  const char *const file = given ? given : beside;
+  ga_context *ctx = NULL;
+  ga_result *r = NULL;
+  if (!file) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
+  int code = refuse_table(a, file);
+  if (!code && ga_context_create(NULL, &ctx)) code = (fputs("galpha: out of memory\n", stderr), APP_FAILED);
+  if (!code) code = app_result_open(a, ctx, a->operands[0], &r);
   if (!code) app_result_warn(r, a->operands[0]);
   if (!code) code = write_csv(a, ctx, r, file);
   ga_result_close(&r);
   ga_context_destroy(&ctx);
+  free(beside);
   return code;
 }
 
