@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Distances relative to 1 + the largest number of the kind. Differences in place of a Jacobian have steps of
+/* Distances relative to 1 + the largest number of the kind, of positions to 1, or to the size of a system
+ * that is smaller. Differences in place of a Jacobian have steps of
  * 6e-6, and the smaller distance must be larger. */
 #define DISTANCE 1e-8
 #define DISTANCE_DIFFERENCES 2.5e-5
@@ -111,6 +112,16 @@ typedef struct kind {
   double length; /* largest number of their direction; 0: they are not moved */
 } kind;
 
+/* Of a direction of positions: a number that belongs to a size below 1 counts as so much more. */
+static double positions_length(const ga__kink_test *k)
+{
+  const double *d = k->d[GA_BY_Q], *scale = k->sys->scale;
+  double length = 0.0;
+  for (int i = 0; i < k->sys->nv; i++)
+    length = fmax(length, fabs(d[i]) / (scale && scale[i] > 0.0 ? fmin(1.0, scale[i]) : 1.0));
+  return length;
+}
+
 static void list_kinds(const ga__kink_test *k, const ga_point *p, kind *list)
 {
   const double *const value[] = {
@@ -119,7 +130,8 @@ static void list_kinds(const ga__kink_test *k, const ga_point *p, kind *list)
   for (int by = 0; by < GA_N_BY; by++) {
     const int n = count_unknowns(k->sys, (ga_by)by);
     const double most = by == GA_BY_Q ? 0.0 : ga__max_abs(value[by], n, NULL);
-    list[by] = (kind){value[by], n, 1.0 + most, ga__max_abs(k->d[by], n, NULL)};
+    const double length = by == GA_BY_Q ? positions_length(k) : ga__max_abs(k->d[by], n, NULL);
+    list[by] = (kind){value[by], n, 1.0 + most, length};
   }
 }
 

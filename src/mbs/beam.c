@@ -108,20 +108,28 @@ ga__beam_fault ga__points_fault(const double *points, int n, int size)
                           NULL};
 }
 
+/* Pose and length must not be given besides the ends, or besides points. */
+static ga__beam_fault check_pose_left_out(const ga_beam_def *d, const char *expected)
+{
+  const ga_pose identity = ga_pose_identity();
+  if (memcmp(&d->pose, &identity, sizeof identity) != 0)
+    return bad_place("pose", d->pose.position[0], "m", expected);
+  if (d->length != 0) return bad_place("length", d->length, "m", expected);
+  return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
+}
+
 /* Along points: other keys for its position must not be given. */
 static ga__beam_fault place_on_points(const ga_beam_def *d, ga_pose *start, double *length)
 {
   const ga__curve c = {d->points, d->n_points};
-  const ga__beam_fault fault = ga__points_fault(d->points, d->n_points, d->point_size);
+  ga__beam_fault fault = ga__points_fault(d->points, d->n_points, d->point_size);
   double t[3];
   if (fault.reason) return fault;
   if (is_given(d->from) || is_given(d->to))
     return bad_place(is_given(d->from) ? "from" : "to", is_given(d->from) ? d->from[0] : d->to[0], "m",
                      "left out where points are given");
-  const ga_pose identity = ga_pose_identity();
-  if (memcmp(&d->pose, &identity, sizeof identity) != 0)
-    return bad_place("pose", d->pose.position[0], "m", "left out where points are given");
-  if (d->length != 0) return bad_place("length", d->length, "m", "left out where points are given");
+  fault = check_pose_left_out(d, "left out where points are given");
+  if (fault.reason) return fault;
   for (int i = 0; i < 3; i++)
     if (d->curvature[i] != 0)
       return bad_place("curvature", d->curvature[i], "rad/m", "left out where points are given");
@@ -133,16 +141,22 @@ static ga__beam_fault place_on_points(const ga_beam_def *d, ga_pose *start, doub
   return fault;
 }
 
+/* At a pose, with a length. */
+static ga__beam_fault check_pose(const ga_beam_def *d)
+{
+  if (!(d->length > 0)) return bad_place("length", d->length, "m", "> 0 where from and to are not given");
+  if (is_given(d->up)) return bad_place("up", d->up[0], NULL, "left out where from and to are not given");
+  return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
+}
+
 ga__beam_fault ga__beam_place(const ga_beam_def *d, ga_pose *start, double *length)
 {
-  const ga__beam_fault none = {GA_REASON_NONE, NULL, NULL, 0, NULL};
   *start = d->pose;
   *length = d->length;
   if (d->points) return place_on_points(d, start, length);
-  if (!is_given(d->from) && !is_given(d->to))
-    return d->length > 0 ? none
-                         : (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "length",
-                                            "> 0 where from and to are not given", d->length, "m"};
+  if (!is_given(d->from) && !is_given(d->to)) return check_pose(d);
+  const ga__beam_fault fault = check_pose_left_out(d, "left out where from and to are given");
+  if (fault.reason) return fault;
   for (int i = 0; i < 3; i++) {
     if (isnan(d->from[i]) || isnan(d->to[i]))
       return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, isnan(d->from[i]) ? "from" : "to",
@@ -160,7 +174,7 @@ ga__beam_fault ga__beam_place(const ga_beam_def *d, ga_pose *start, double *leng
   for (int i = 0; i < 3; i++) axis[i] = x[i] / *length;
   if (!ga__section_axes(axis, d->up, start->rotation))
     return (ga__beam_fault){GA_REASON_OUT_OF_RANGE, "up", "a direction across the beam", d->up[0], NULL};
-  return none;
+  return fault;
 }
 
 /* ---- Nodes ---- */

@@ -85,6 +85,41 @@ static ga__beam_fault check_lengths(const ga_beam_def *d)
   return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
 }
 
+/* Numbers of another kind of section must not be given: they would be without effect. */
+static ga__beam_fault check_unused(const ga_beam_def *d)
+{
+  enum { N = 1u << GA_SECTION_NUMBERS, R = 1u << GA_SECTION_RECTANGLE, I = 1u << GA_SECTION_I };
+  enum { TUBE = 1u << GA_SECTION_TUBE, ROUND = 1u << GA_SECTION_CIRCLE | TUBE, SHAPES = R | I | ROUND };
+  const struct {
+    const char *name;
+    const double *value;
+    int n;
+    const char *unit;
+    unsigned of; /* kinds that use it */
+  } number[] = {{"stiffness", d->stiffness, 36, NULL, N},
+                {"mass_per_length", &d->mass_per_length, 1, "kg/m", N},
+                {"rotary_inertia", d->rotary_inertia, 6, "kg m", N},
+                {"width", &d->width, 1, "m", R | I},
+                {"height", &d->height, 1, "m", R | I},
+                {"diameter", &d->diameter, 1, "m", ROUND},
+                {"wall", &d->wall, 1, "m", TUBE},
+                {"web", &d->web, 1, "m", I},
+                {"flange", &d->flange, 1, "m", I},
+                {"young", &d->young, 1, "Pa", SHAPES},
+                {"poisson", &d->poisson, 1, NULL, SHAPES},
+                {"density", &d->density, 1, "kg/m^3", SHAPES},
+                {"shear_factor", d->shear_factor, 2, NULL, SHAPES},
+                {"torsion_constant", &d->torsion_constant, 1, "m^4", SHAPES}};
+  for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+    for (int k = 0; k < number[i].n && !(number[i].of >> d->section & 1u); k++)
+      if (!isnan(number[i].value[k]) && number[i].value[k] != 0)
+        return out_of_range(number[i].name, number[i].value[k], number[i].unit,
+                            d->section == GA_SECTION_NUMBERS
+                                ? "left out where the section is given by numbers"
+                                : "left out for this shape of the section");
+  return (ga__beam_fault){GA_REASON_NONE, NULL, NULL, 0, NULL};
+}
+
 static ga__beam_fault check_material(const ga_beam_def *d)
 {
   if (!(d->young > 0)) return out_of_range("young", d->young, "Pa", "> 0");
@@ -193,10 +228,11 @@ static void move_to_axis(ga__beam_section *s)
 
 ga__beam_fault ga__beam_section_make(const ga_beam_def *def, ga__beam_section *out)
 {
-  ga__beam_fault fault = {GA_REASON_NONE, NULL, NULL, 0, NULL};
+  ga__beam_fault fault = check_unused(def);
   *out = (ga__beam_section){.damping = def->damping,
                             .centre = {def->centre[0], def->centre[1]},
                             .plain = def->formulation == GA_BEAM_CONSTANT_STRAIN};
+  if (fault.reason) return fault;
   if (def->section == GA_SECTION_NUMBERS) {
     fault = from_numbers(def, out);
   } else {

@@ -203,8 +203,10 @@ static ga__beam_section shape_section(ga_section_kind kind, double a, double b, 
   ga_beam_def def = ga_beam_defaults();
   def.length = 1;
   def.section = kind;
-  def.width = def.diameter = a;
-  def.height = def.wall = b;
+  if (kind == GA_SECTION_RECTANGLE || kind == GA_SECTION_I)
+    def.width = a, def.height = b;
+  else
+    def.diameter = a, def.wall = b;
   def.web = c, def.flange = d;
   def.young = 2.6, def.poisson = 0.3, def.density = 3; /* G = 1 */
   assert_int_equal(ga__beam_section_make(&def, &s).reason, GA_REASON_NONE);
@@ -401,6 +403,29 @@ static void stiff_beams_start(void **state)
 /* ---- What is refused ---- */
 
 typedef void (*spoil_fn)(ga_beam_def *d);
+/* A section of another kind, without the numbers. */
+static void take_shape(ga_beam_def *d, ga_section_kind kind)
+{
+  d->section = kind;
+  d->mass_per_length = 0;
+  memset(d->stiffness, 0, sizeof d->stiffness);
+  memset(d->rotary_inertia, 0, sizeof d->rotary_inertia);
+}
+
+static void take_ends(ga_beam_def *d)
+{
+  d->pose = ga_pose_identity();
+  d->length = 0;
+  memset(d->curvature, 0, sizeof d->curvature);
+  for (int i = 0; i < 3; i++) d->from[i] = 0, d->to[i] = i + 1;
+}
+
+static void take_circle(ga_beam_def *d)
+{
+  take_shape(d, GA_SECTION_CIRCLE);
+  d->diameter = d->young = d->density = 1;
+}
+
 #define SPOIL(name, ...)                                                                                     \
   static void name(ga_beam_def *d)                                                                           \
   {                                                                                                          \
@@ -408,11 +433,11 @@ typedef void (*spoil_fn)(ga_beam_def *d);
   }
 SPOIL(no_length, d->length = 0)
 SPOIL(infinite_length, d->length = INFINITY)
-SPOIL(from_alone, d->from[0] = d->from[1] = d->from[2] = 0)
-SPOIL(to_half, d->from[0] = d->from[1] = d->from[2] = 0; d->to[0] = 1)
-SPOIL(same_ends, for (int i = 0; i < 3; i++) d->from[i] = d->to[i] = i)
-SPOIL(up_along, for (int i = 0; i < 3; i++) d->from[i] = 0, d->to[i] = d->up[i] = i)
-SPOIL(bent_between, for (int i = 0; i < 3; i++) d->from[i] = 0, d->to[i] = 1; d->curvature[1] = 1)
+SPOIL(from_alone, take_ends(d); d->to[0] = NAN)
+SPOIL(to_half, take_ends(d); d->to[1] = d->to[2] = NAN)
+SPOIL(same_ends, take_ends(d); for (int i = 0; i < 3; i++) d->from[i] = d->to[i] = i)
+SPOIL(up_along, take_ends(d); for (int i = 0; i < 3; i++) d->to[i] = d->up[i] = i)
+SPOIL(bent_between, take_ends(d); d->curvature[1] = 1)
 SPOIL(no_elements, d->elements = 0)
 SPOIL(asymmetric, d->stiffness[1] += 1)
 SPOIL(indefinite, d->stiffness[1] = d->stiffness[6] = 1e3)
@@ -422,11 +447,22 @@ SPOIL(no_mass, d->mass_per_length = 0)
 SPOIL(no_rotary, d->rotary_inertia[0] = 0)
 SPOIL(negative_damping, d->damping = -1)
 SPOIL(unknown_section, d->section = (ga_section_kind)9)
-SPOIL(no_width, d->section = GA_SECTION_RECTANGLE; d->young = d->density = 1)
-SPOIL(thick_wall, d->section = GA_SECTION_TUBE; d->young = d->density = 1; d->diameter = 1; d->wall = 0.6)
-SPOIL(no_young, d->section = GA_SECTION_CIRCLE; d->density = d->diameter = 1)
-SPOIL(odd_poisson, d->section = GA_SECTION_CIRCLE; d->young = d->density = d->diameter = 1; d->poisson = 0.7)
-SPOIL(no_density, d->section = GA_SECTION_CIRCLE; d->young = d->diameter = 1)
+SPOIL(no_width, take_shape(d, GA_SECTION_RECTANGLE); d->young = d->density = 1)
+SPOIL(thick_wall, take_circle(d); d->section = GA_SECTION_TUBE; d->wall = 0.6)
+SPOIL(no_young, take_circle(d); d->young = 0)
+SPOIL(odd_poisson, take_circle(d); d->poisson = 0.7)
+SPOIL(no_density, take_circle(d); d->density = 0)
+/* what would be without effect */
+SPOIL(length_and_ends, take_ends(d); d->length = 1)
+SPOIL(pose_and_ends, take_ends(d); d->pose.position[2] = 1)
+SPOIL(up_at_pose, d->up[0] = d->up[1] = 0; d->up[2] = 1)
+SPOIL(numbers_and_width, d->width = 1)
+SPOIL(numbers_and_young, d->young = 1)
+SPOIL(numbers_and_torsion, d->torsion_constant = 1)
+SPOIL(circle_and_stiffness, take_circle(d); d->stiffness[0] = 1)
+SPOIL(circle_and_mass, take_circle(d); d->mass_per_length = 1)
+SPOIL(circle_and_height, take_circle(d); d->height = 1)
+SPOIL(circle_and_wall, take_circle(d); d->wall = 0.1)
 SPOIL(nan_load, d->load[1].value = NAN)
 
 static void bad_beams_are_refused(void **state)
@@ -455,7 +491,17 @@ static void bad_beams_are_refused(void **state)
              {no_young, "young"},
              {odd_poisson, "poisson"},
              {no_density, "density"},
-             {nan_load, "load"}};
+             {nan_load, "load"},
+             {length_and_ends, "length"},
+             {pose_and_ends, "pose"},
+             {up_at_pose, "up"},
+             {numbers_and_width, "width"},
+             {numbers_and_young, "young"},
+             {numbers_and_torsion, "torsion_constant"},
+             {circle_and_stiffness, "stiffness"},
+             {circle_and_mass, "mass_per_length"},
+             {circle_and_height, "height"},
+             {circle_and_wall, "wall"}};
   (void)state;
   shop s = shop_open(GA_FORM_SPACE, 0);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
