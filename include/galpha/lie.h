@@ -72,6 +72,8 @@ GA_API int ga_group_blocks_length(const ga_group *g);              /* sum of siz
 /* T(d) with move(q, d+δ) = move(move(q,d), T δ + O(δ²)), in packed blocks. */
 GA_API void ga_group_tangent(const ga_group *g, double *T, const double *d);
 GA_API void ga_group_tangent_inverse(const ga_group *g, double *Tinv, const double *d);
+/* out[nv] = T(d)⁻¹ v: the rate of d where move(q, d) has the velocity v. out may be v. */
+GA_API void ga_group_exponent_rate(const ga_group *g, double *out, const double *d, const double *v);
 /* A with A b = bracket(a, b), in packed blocks. */
 GA_API void ga_group_ad(const ga_group *g, double *A, const double *a);
 /* T(d) and T(d) (I + κ A), A that of ga_group_ad() for a. */

@@ -18,9 +18,10 @@
  *   k           D/d + d Q      right-hand side: A₁⁻¹ k/h
  *
  * where A₁ is A without row and column 0: without it multipliers would converge by a factor of 2 only. T
- * does not occur, since T(Ω) δΩ = d δv up to O(h²). */
+ * does not occur, since T(Ω) δΩ = d δv up to O(h²). At the last node d is all but 0, see shift_of(). */
 #include "core/collocation.h"
 #include "core/arrays.h"
+#include "base/quad.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,18 +35,19 @@
 #define DIVERGES 2.0
 /* Sweeps are cheaper than Newton's iterations, and more of them are needed. */
 #define SWEEPS 2
-enum { PASSES = 3 };         /* over the nodes, for Ω */
+enum { PASSES = 3 };  /* over the nodes, for Ω, at most */
+#define PASS_RATE 0.2 /* by which they contract */
 /* Orders of Radau for stiff equations, where the one of Lobatto was at most ORDER_OF_LOOSE, and beyond. */
 enum { ORDER_OF_LOOSE = 6, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
-#define TURN_MOST 2.0        /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
-#define STALL_LIMIT 1e-7     /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
+#define TURN_MOST 2.0    /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
+#define STALL_LIMIT 1e-7 /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
 #define STALLS 0.8
-#define GROWN 5.0            /* and have not grown by this, are rounding */
+#define GROWN 5.0 /* and have not grown by this, are rounding */
 enum { STALLED_MOST = 3 };
-#define FREE 0.01            /* weight of increments of λ, ψ, y, which are computed again at the end */
-#define LEAST_VELOCITY 1e-3  /* errors of smaller velocities are relative to this */
-#define EXTRAPOLATED 2.5     /* [-] longest step, relative to the last one, that its polynomial is used for */
-#define FLOOR_MARGIN 50.0    /* increments below this many roundings do not become smaller */
+#define FREE 0.01           /* weight of increments of λ, ψ, y, which are computed again at the end */
+#define LEAST_VELOCITY 1e-3 /* errors of smaller velocities are relative to this */
+#define EXTRAPOLATED 2.5    /* [-] longest step, relative to the last one, that its polynomial is used for */
+#define FLOOR_MARGIN 50.0   /* increments below this many roundings do not become smaller */
 
 /* ---- Memory ---- */
 
@@ -107,8 +109,8 @@ ga_point ga__colloc_point(const ga_stepper *st, int m)
   const ga__colloc *c = ga__colloc_of(st);
   const int *start = sys->start;
   const double *z = c->z + m * sys->n;
-  const double t = m == c->now->stages ? st->next.scalar[GA__T]
-                                       : st->now.scalar[GA__T] + c->now->c[m] * st->h;
+  const double t =
+      m == c->now->stages ? st->next.scalar[GA__T] : st->now.scalar[GA__T] + c->now->c[m] * st->h;
   return (ga_point){t,
                     c->q + m * sys->nq,
                     c->v + m * sys->nv,
@@ -149,52 +151,74 @@ void ga__colloc_multiply(const ga_group *g, const double *T, const double *from,
   }
 }
 
+GA__WIDE static void add_weighted(double *to, int n, double w, const double *from)
+{
+  GA__INDEPENDENT
+  for (int i = 0; i < n; i++) to[i] += w * from[i];
+}
+
+void ga__colloc_add(const ga__colloc_rule *rule, double h, const double *w, const double *nodes, int stride,
+                    double *to, int n)
+{
+  for (int j = rule->first; j <= rule->stages; j++) add_weighted(to, n, h * w[j], nodes + j * stride);
+}
+
 /* to_m = begin + h Σ A_mj rate_j, rate[GA__NODES][stride] */
 static void integrate(const ga__colloc_rule *rule, double h, const double *begin, const double *rate,
                       int stride, double *to, int n)
 {
-  for (int m = 1; m <= rule->stages; m++)
-    for (int i = 0; i < n; i++) {
-      double sum = 0.0;
-      for (int j = rule->first; j <= rule->stages; j++) sum += rule->A[m][j] * rate[j * stride + i];
-      to[m * n + i] = (begin ? begin[i] : 0.0) + h * sum;
-    }
+  for (int m = 1; m <= rule->stages; m++) {
+    if (begin)
+      ga__copy_numbers(to + m * n, begin, n);
+    else
+      memset(to + m * n, 0, (size_t)n * sizeof *to);
+    ga__colloc_add(rule, h, rule->A[m], rate, stride, to + m * n, n);
+  }
 }
 
-/* Ω_m by passes over the nodes, from those of the last sweep. */
-static void turn(ga_stepper *st)
+static double largest_difference(const double *a, const double *b, int n)
+{
+  double most = 0.0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
+  return most;
+}
+
+/* Moves of Ω [rad or m] that the sweeps need not know better, at the rate at which passes contract where
+ * bodies turn by about 1 rad. */
+static double exact_enough(const ga_stepper *st)
+{
+  return ga__colloc_tolerance(st) * st->h * ga__colloc_of(st)->size_v / PASS_RATE;
+}
+
+/* Ω_m by passes over the nodes, from those of the last sweep, until they move by no more than `enough`. */
+static void turn(ga_stepper *st, double enough)
 {
   const ga_group *g = st->sys->group;
   ga__colloc *c = ga__colloc_of(st);
   const int nv = st->sys->nv, n = (c->now->stages + 1) * nv;
   double *before = c->inside; /* free within a step */
   const int passes = ga_group_n_blocks(g) > 0 ? PASSES : 1;
-  memcpy(before, c->exponent, (size_t)n * sizeof(double));
-  for (int pass = 0; pass < passes; pass++) {
-    for (int m = 0; m <= c->now->stages; m++) {
-      double *rate = c->rate + m * nv;
-      if (m > 0 && passes > 1) {
-        ga_group_tangent_inverse(g, c->T, c->exponent + m * nv);
-        ga__colloc_multiply(g, c->T, c->v + m * nv, rate);
-      } else {
-        ga__copy_numbers(rate, c->v + m * nv, nv);
-      }
-    }
-    integrate(c->now, st->h, NULL, c->rate, nv, c->exponent, nv);
-  }
   c->moved = 0.0;
-  for (int i = 0; i < n; i++) c->moved = fmax(c->moved, fabs(c->exponent[i] - before[i]));
+  for (int pass = 0; pass < passes; pass++) {
+    memcpy(before, c->exponent, (size_t)n * sizeof(double));
+    for (int m = c->now->first; m <= c->now->stages; m++)
+      ga_group_exponent_rate(g, c->rate + m * nv, c->exponent + m * nv, c->v + m * nv);
+    integrate(c->now, st->h, NULL, c->rate, nv, c->exponent, nv);
+    const double moved = largest_difference(c->exponent, before, n);
+    c->moved = fmax(c->moved, moved);
+    if (moved <= enough) break;
+  }
 }
 
 /* v, x, Ω, q at the nodes from vdot and xdot there. */
-static void move_nodes(ga_stepper *st)
+static void move_nodes(ga_stepper *st, double enough)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
   const int nx = sys->size[GA_BLOCK_X];
   integrate(c->now, st->h, st->now.v, c->z, sys->n, c->v, sys->nv);
   integrate(c->now, st->h, st->now.x, c->z + sys->start[GA_BLOCK_X], sys->n, c->x, nx);
-  turn(st);
+  turn(st, enough);
   for (int m = 1; m <= c->now->stages; m++)
     ga_group_move(sys->group, c->q + m * sys->nq, st->now.q, c->exponent + m * sys->nv);
 }
@@ -250,8 +274,8 @@ static void predict_nodes(ga_stepper *st, double h)
   }
 }
 
-/* λ, ψ and y of the last steps into next, for extrapolations over a short time; and all that the step does not
- * use, so that a state does not depend on what was in its place before. */
+/* λ, ψ and y of the last steps into next, for extrapolations over a short time; and all that the step does
+ * not use, so that a state does not depend on what was in its place before. */
 static void keep_history(ga_stepper *st)
 {
   const int *size = st->sys->size;
@@ -264,13 +288,12 @@ static void keep_history(ga_stepper *st)
     double *prev2, *prev;
     const double *from2, *from;
     int n;
-  } kept[] = {
-      {next->lambda_prev2, next->lambda_prev, now->lambda_prev, now->lambda, size[GA_BLOCK_LAMBDA]},
-      {next->psi_prev2, next->psi_prev, now->psi_prev, now->psi, size[GA_BLOCK_PSI]},
-      {next->y_prev2, next->y_prev, now->y_prev, now->y, size[GA_BLOCK_Y]},
-      {next->a_prev2, next->a_prev, now->a_prev, now->a, st->sys->nv},
-      {next->w_prev2, next->w_prev, now->w_prev, now->w, size[GA_BLOCK_X]},
-      {next->eta_prev2, next->eta_prev, now->eta_prev, now->eta, size[GA_BLOCK_LAMBDA]}};
+  } kept[] = {{next->lambda_prev2, next->lambda_prev, now->lambda_prev, now->lambda, size[GA_BLOCK_LAMBDA]},
+              {next->psi_prev2, next->psi_prev, now->psi_prev, now->psi, size[GA_BLOCK_PSI]},
+              {next->y_prev2, next->y_prev, now->y_prev, now->y, size[GA_BLOCK_Y]},
+              {next->a_prev2, next->a_prev, now->a_prev, now->a, st->sys->nv},
+              {next->w_prev2, next->w_prev, now->w_prev, now->w, size[GA_BLOCK_X]},
+              {next->eta_prev2, next->eta_prev, now->eta_prev, now->eta, size[GA_BLOCK_LAMBDA]}};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     ga__copy_numbers(kept[i].prev2, kept[i].from2, kept[i].n);
     ga__copy_numbers(kept[i].prev, kept[i].from, kept[i].n);
@@ -299,7 +322,7 @@ static void begin_nodes(ga_stepper *st, double h, int in_order)
   memset(c->exponent, 0, GA__NODES * (size_t)sys->nv * sizeof(double));
   for (int m = 1; m <= c->now->stages; m++) /* with v of the beginning: the passes begin near Ω */
     for (int i = 0; i < sys->nv; i++) c->exponent[m * sys->nv + i] = c->now->c[m] * h * st->now.v[i];
-  move_nodes(st);
+  move_nodes(st, 0.0);
   trial(st);
 }
 
@@ -321,12 +344,12 @@ enum { ONE, STEP, STEP2, INV_STEP };
 #define X (1u << GA_BLOCK_X)
 #define NOT_X (V | 1u << GA_BLOCK_LAMBDA | 1u << GA_BLOCK_PSI | 1u << GA_BLOCK_Y)
 static const ga__rule RULES[] = {
-    {GA_BLOCK_V, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},    {GA_BLOCK_V, X, GA__FROM_D, 0, 0, 0, STEP, 0},
-    {GA_BLOCK_V, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},      {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 0, ONE, 0},
-    {GA_BLOCK_LAMBDA, V, GA__FROM_G, 0, 0, 0, STEP, 0},  {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_STEP, 0},
-    {GA_BLOCK_PSI, V, GA__FROM_Q, 0, 0, 0, STEP, 0},     {GA_BLOCK_X, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},
-    {GA_BLOCK_X, X, GA__FROM_D, 0, 0, 0, STEP, 0},       {GA_BLOCK_X, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},
-    {GA_BLOCK_Y, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},    {GA_BLOCK_Y, X, GA__FROM_D, 0, 0, 0, STEP, 0},
+    {GA_BLOCK_V, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},   {GA_BLOCK_V, X, GA__FROM_D, 0, 0, 0, STEP, 0},
+    {GA_BLOCK_V, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},     {GA_BLOCK_LAMBDA, V, GA__FROM_Q, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_LAMBDA, V, GA__FROM_G, 0, 0, 0, STEP, 0}, {GA_BLOCK_PSI, V, GA__FROM_D, 0, 0, 0, INV_STEP, 0},
+    {GA_BLOCK_PSI, V, GA__FROM_Q, 0, 0, 0, STEP, 0},    {GA_BLOCK_X, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},
+    {GA_BLOCK_X, X, GA__FROM_D, 0, 0, 0, STEP, 0},      {GA_BLOCK_X, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},
+    {GA_BLOCK_Y, NOT_X, GA__FROM_D, 0, 0, 0, ONE, 0},   {GA_BLOCK_Y, X, GA__FROM_D, 0, 0, 0, STEP, 0},
     {GA_BLOCK_Y, V, GA__FROM_Q, 0, 0, 0, STEP2, 0},
 };
 #undef V
@@ -351,16 +374,28 @@ static int stage_of(const ga_stepper *st, int m)
   return m == ga__colloc_of(st)->now->stages ? 0 : m;
 }
 
-/* Derivative of v at a node by vdot there, as far as the matrix has it. */
+/* Derivative of v at a node by vdot there, without that by other nodes. */
 static double step_of(const ga_stepper *st, int m)
 {
   const ga__colloc *c = ga__colloc_of(st);
   return st->h * (c->in_order ? c->now->Q[m][m] : c->now->A[m][m]);
 }
 
+/* The same in the matrix of a node. That of the last one also solves for what belongs to the end of the step,
+ * at given q and v (collocation_end.c): all but without d it converges there at once, and sweeps, which leave
+ * out the larger terms between nodes, need no more of it. Sweeps in order do. Not 0: rows of k are divided by
+ * it. */
+#define AT_END 1e-6
+
+static double shift_of(const ga_stepper *st, int m)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return !c->in_order && m == c->now->stages ? AT_END * st->h : step_of(st, m);
+}
+
 static ga_jacobian derivatives(const ga_stepper *st, int m)
 {
-  const double d = step_of(st, m);
+  const double d = shift_of(st, m);
   return (ga_jacobian){WANTED, d, 1.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
 }
 
@@ -613,8 +648,7 @@ static ga_status solve_node(ga_stepper *st, int m, double *du, double *size)
   ga__colloc *c = ga__colloc_of(st);
   const double d = step_of(st, m);
   double *r = c->r + m * sys->n, *z = c->z + m * sys->n, *rate = c->rate + m * sys->nv;
-  for (int i = 0; i < sys->n; i++)
-    r[i] = i >= sys->nv && i < sys->start[GA_BLOCK_X] ? -r[i] / d : -r[i];
+  for (int i = 0; i < sys->n; i++) r[i] = i >= sys->nv && i < sys->start[GA_BLOCK_X] ? -r[i] / d : -r[i];
   const ga_status status = ga__colloc_solve(st, m, r);
   if (status) return status;
   double *turned = st->exponent; /* free here */
@@ -662,7 +696,7 @@ static ga_status sweep(ga_stepper *st, int renew, double *size, ga__scratch scra
   measure_sizes(st);
   transform_constraints(st, scratch);
   const ga_status status = solve_nodes(st, size);
-  if (!status) move_nodes(st);
+  if (!status) move_nodes(st, exact_enough(st));
   trial(st);
   return status;
 }
@@ -743,14 +777,15 @@ static void count_stiff_step(ga_stepper *st)
   const double *now = st->now.own;
   double *next = st->next.own;
   const int changed = c->in_order && !(now[GA__COLLOC_STIFF] > 0.0);
-  next[GA__COLLOC_SPAN] = !changed                         ? now[GA__COLLOC_SPAN]
-                          : now[GA__COLLOC_SPAN] > 0.0     ? fmin(2.0 * now[GA__COLLOC_SPAN], MANY)
-                                                           : FEW;
+  next[GA__COLLOC_SPAN] = !changed                     ? now[GA__COLLOC_SPAN]
+                          : now[GA__COLLOC_SPAN] > 0.0 ? fmin(2.0 * now[GA__COLLOC_SPAN], MANY)
+                                                       : FEW;
   next[GA__COLLOC_FAILED] = FORGETS * now[GA__COLLOC_FAILED] + failures_here(st);
   next[GA__COLLOC_STIFF] = changed ? next[GA__COLLOC_SPAN] : fmax(now[GA__COLLOC_STIFF] - 1.0, 0.0);
 }
 
-/* Simple sweeps that fail again, with a shorter step or soon after, show stiff equations: sweeps in order then.
+/* Simple sweeps that fail again, with a shorter step or soon after, show stiff equations: sweeps in order
+ * then.
  */
 #define FAILURES 1.5
 
@@ -772,13 +807,13 @@ static ga_status iterate(ga_stepper *st, ga__scratch scratch)
     begin_nodes(st, st->h, 1);
     status = make_sweeps(st, scratch);
   }
-  if (!status && c->in_order) move_nodes(st);
+  if (!status && c->in_order) move_nodes(st, exact_enough(st));
   if (!status) trial(st);
   return status ? status : ga__colloc_finish(st, scratch);
 }
 
-/* Multipliers of the nodes within the step of least norm, as at its ends, for dense output: with the relations
- * at the nodes. Those of the end are found again behind them. */
+/* Multipliers of the nodes within the step of least norm, as at its ends, for dense output: with the
+ * relations at the nodes. Those of the end are found again behind them. */
 static ga_status settle_nodes(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -877,5 +912,9 @@ static const ga__family COLLOCATION = {.state_length = state_length,
                                        .position_rows = ga__exact_position_rows,
                                        .solve_error = ga__exact_solve_error};
 
-const ga__method ga__method_collocation = {
-    .family = &COLLOCATION, .keeps_positions = 1, .keeps_rates = 1, .vdot_at_end = 1, .has_order = 1, .order = 4};
+const ga__method ga__method_collocation = {.family = &COLLOCATION,
+                                           .keeps_positions = 1,
+                                           .keeps_rates = 1,
+                                           .vdot_at_end = 1,
+                                           .has_order = 1,
+                                           .order = 4};

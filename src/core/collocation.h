@@ -9,14 +9,14 @@ enum { GA__STAGES_LEAST = 2, GA__NODES = GA__MOST_STAGES + 1 };
 
 /* Polynomials through the nodes c[first] ... c[stages] of a step, 0 its beginning and 1 its end. */
 typedef struct ga__colloc_rule {
-  int stages;                            /* M: the last node is 1 */
-  int first;                             /* 0: the beginning of the step is a node (Lobatto), 1: not (Radau) */
-  int order;                             /* of the end of a step: 2M or 2M − 1 */
-  double c[GA__NODES];                   /* c[0] = 0 */
+  int stages;          /* M: the last node is 1 */
+  int first;           /* 0: the beginning of the step is a node (Lobatto), 1: not (Radau) */
+  int order;           /* of the end of a step: 2M or 2M − 1 */
+  double c[GA__NODES]; /* c[0] = 0 */
   double coefficient[GA__NODES][GA__NODES]; /* of the Lagrange polynomials: row j, powers of s */
-  double A[GA__NODES][GA__NODES];        /* A[m][j] = ∫₀^c[m] ℓ_j */
-  double inverse[GA__NODES][GA__NODES];  /* of A without row and column 0 */
-  double Q[GA__NODES][GA__NODES];        /* Uᵀ of LU = A₁ᵀ: a lower triangular matrix near A₁ */
+  double A[GA__NODES][GA__NODES];           /* A[m][j] = ∫₀^c[m] ℓ_j */
+  double inverse[GA__NODES][GA__NODES];     /* of A without row and column 0 */
+  double Q[GA__NODES][GA__NODES];           /* Uᵀ of LU = A₁ᵀ: a lower triangular matrix near A₁ */
 } ga__colloc_rule;
 
 /* 0: there is no rule of this order. */
@@ -25,8 +25,8 @@ int ga__colloc_rule_make(int order, ga__colloc_rule *out);
 void ga__colloc_weights(const ga__colloc_rule *rule, double s, double *w);
 void ga__colloc_integrals(const ga__colloc_rule *rule, double s, double *w);
 
-/* Of a state: order of its last step, 0: none; further steps for stiff equations, and their number at the last
- * change to these; failures of simple sweeps, less and less as steps succeed; then z at the nodes. */
+/* Of a state: order of its last step, 0: none; further steps for stiff equations, and their number at the
+ * last change to these; failures of simple sweeps, less and less as steps succeed; then z at the nodes. */
 enum { GA__COLLOC_ORDER = 0, GA__COLLOC_STIFF, GA__COLLOC_SPAN, GA__COLLOC_FAILED, GA__COLLOC_Z };
 
 /* Numbers at the nodes m = 0 ... M of the step, those of one node together. */
@@ -34,13 +34,13 @@ typedef struct ga__colloc {
   ga__colloc_rule rule[GA__MOST_ORDER + 1]; /* by order */
   const ga__colloc_rule *now;               /* of the current step */
   double *block;
-  double *z;        /* [n] vdot, λ, ψ, xdot, y, as the unknowns of the system */
-  double *v, *x;    /* [nv], [n_x] */
-  double *exponent; /* [nv] Ω: q_m = move(q₀, Ω_m) */
-  double *rate;     /* [nv] Ω' = T(Ω)⁻¹ v */
-  double *q;        /* [nq] */
-  double *r;        /* [n] right-hand sides, then increments */
-  double *T;        /* packed blocks of one T⁻¹ */
+  double *z;             /* [n] vdot, λ, ψ, xdot, y, as the unknowns of the system */
+  double *v, *x;         /* [nv], [n_x] */
+  double *exponent;      /* [nv] Ω: q_m = move(q₀, Ω_m) */
+  double *rate;          /* [nv] Ω' = T(Ω)⁻¹ v */
+  double *q;             /* [nq] */
+  double *r;             /* [n] right-hand sides, then increments */
+  double *T;             /* packed blocks of one T⁻¹ */
   double *gap_v, *gap_x; /* [nv], [n_x] from the polynomials' ends of v and x to those of the step, */
   double *end_place;     /* [nq] and the place of q there */
   double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
@@ -64,6 +64,9 @@ ga_point ga__colloc_point(const ga_stepper *st, int m);
 /* z[n] of a state, and back. */
 void ga__colloc_collect(const ga_system *sys, const ga__state *s, double *z);
 void ga__colloc_distribute(const ga_system *sys, const double *z, ga__state *s);
+/* to[n] += h Σ_j w_j node_j, of nodes[GA__NODES][stride] */
+void ga__colloc_add(const ga__colloc_rule *rule, double h, const double *w, const double *nodes, int stride,
+                    double *to, int n);
 double ga__colloc_tolerance(const ga_stepper *st); /* of the sweeps, relative to velocities */
 /* r := solution by the factors of a node. */
 ga_status ga__colloc_solve(ga_stepper *st, int m, double *r);
@@ -80,8 +83,8 @@ int ga__colloc_nodes(const ga_stepper *st, double *at);
 void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
 void ga__colloc_estimate(ga_stepper *st);
 double ga__colloc_order_seen(const ga_stepper *st); /* p of the errors of the last step */
-/* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and e_x[n_x];
- * 0: not known. */
+/* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and
+ * e_x[n_x]; 0: not known. */
 int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x);
 
 #endif

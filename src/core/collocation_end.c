@@ -11,8 +11,8 @@
 enum { PROJECTIONS = 6, SOLUTIONS = 10 };
 #define SETTLED 1e-15 /* [-] relative moves below this are rounding */
 #define CLOSER 1e-4   /* part of the tolerance of the sweeps for what constraints may be off */
-#define SLOW 0.5      /* contraction above which the matrix of the end itself is used */
-#define TIGHTER 1e-1  /* part of the tolerance of the sweeps */
+#define SLOW 0.5 /* contraction above which gaps are rounding, and a new matrix is made for accelerations */
+#define TIGHTER 1e-1 /* part of the tolerance of the sweeps */
 
 static ga_status solve_end(ga_stepper *st, double *r)
 {
@@ -30,34 +30,49 @@ static double settled(const ga_stepper *st)
   return fmax(SETTLED, st->tolerance > 0.0 ? CLOSER * ga__colloc_tolerance(st) : 0.0);
 }
 
-/* Whether a correction of this size is the last one: what remains after it, by the contraction, is below the
- * goal. Corrections that no longer halve are rounding. */
-static int is_last(double size, double *before, double goal)
+/* Corrections of q or v: gaps of the constraints, and the moves that close them. */
+typedef struct closing {
+  double size, gap; /* of the last one; 0: there was none */
+  double goal;      /* for moves */
+} closing;
+
+/* Whether a gap is closed as far as is wanted: moves are proportional to gaps. Gaps that no longer halve are
+ * rounding. */
+static int is_closed(const closing *c, double gap)
 {
-  const int first = *before == HUGE_VAL;
-  const double rho = first ? 1.0 : size / *before;
-  *before = size;
-  return size * fmin(rho, 1.0) <= goal || (!first && rho > SLOW);
+  return gap == 0.0 || (c->gap > 0.0 && (gap > SLOW * c->gap || c->size * gap / c->gap <= c->goal));
+}
+
+/* d := the solution for −d, a gap. *stop: it is rounding. */
+static ga_status solve_gap(ga_stepper *st, closing *c, double gap, double *d, int *stop)
+{
+  const ga_system *sys = st->sys;
+  for (int k = 0; k < sys->n; k++) d[k] = -d[k];
+  const ga_status status = solve_end(st, d);
+  const double size = status ? 0.0 : ga__max_abs(d, sys->nv, NULL);
+  if (status) return status;
+  if (!isfinite(size)) return GA_RETRY_NAN;
+  *stop = c->gap > 0.0 && size > c->size;
+  c->size = size, c->gap = gap;
+  return GA_OK;
 }
 
 /* q := move(q, δ), B δ = −Φ */
 static ga_status project_positions(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const int nl = sys->size[GA_BLOCK_LAMBDA];
-  double *q = st->next.q, *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], first = sys->start[GA_BLOCK_LAMBDA];
+  double *q = st->next.q, *d = ga__take(&scratch, sys->n);
   ga_point p = ga__state_point(&st->next);
-  for (int i = 0; nl > 0 && i < PROJECTIONS; i++) {
+  closing c = {.goal = settled(st) * st->size_q};
+  for (int i = 0, stop = 0; nl > 0 && !stop && i < PROJECTIONS; i++) {
     clear(d, sys->n);
-    ga_status status = ga__call(sys, GA__PHI, &p, d + sys->start[GA_BLOCK_LAMBDA]);
-    for (int k = 0; k < sys->n; k++) d[k] = -d[k];
-    if (!status) status = solve_end(st, d);
+    ga_status status = ga__call(sys, GA__PHI, &p, d + first);
+    const double gap = ga__max_abs(d + first, nl, NULL);
+    if (!status && is_closed(&c, gap)) break;
+    if (!status) status = solve_gap(st, &c, gap, d, &stop);
     if (status) return status;
-    const double size = ga__max_abs(d, sys->nv, NULL);
-    if (!isfinite(size)) return GA_RETRY_NAN;
-    if (size > before) break;
-    ga_group_move(sys->group, q, q, d);
-    if (is_last(size, &before, settled(st) * st->size_q)) break;
+    if (!stop) ga_group_move(sys->group, q, q, d);
   }
   return GA_OK;
 }
@@ -66,27 +81,26 @@ static ga_status project_positions(ga_stepper *st, ga__scratch scratch)
 static ga_status project_velocities(ga_stepper *st, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI];
-  double *v = st->next.v, *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], np = sys->size[GA_BLOCK_PSI],
+            first = sys->start[GA_BLOCK_LAMBDA];
+  double *v = st->next.v, *d = ga__take(&scratch, sys->n);
   ga_point p = ga__state_point(&st->next);
-  for (int i = 0; nl + np > 0 && i < PROJECTIONS; i++) {
+  closing c = {.goal = settled(st) * st->size_v};
+  for (int i = 0, stop = 0; nl + np > 0 && !stop && i < PROJECTIONS; i++) {
     clear(d, sys->n);
-    ga_status status = nl ? ga__phi_dot(&st->deriv, &p, d + sys->start[GA_BLOCK_LAMBDA]) : GA_OK;
+    ga_status status = nl ? ga__phi_dot(&st->deriv, &p, d + first) : GA_OK;
     if (!status && np) status = ga__call(sys, GA__K, &p, d + sys->start[GA_BLOCK_PSI]);
-    for (int k = 0; k < sys->n; k++) d[k] = -d[k];
-    if (!status) status = solve_end(st, d);
+    const double gap = ga__max_abs(d + first, nl + np, NULL);
+    if (!status && is_closed(&c, gap)) break;
+    if (!status) status = solve_gap(st, &c, gap, d, &stop);
     if (status) return status;
-    const double size = ga__max_abs(d, sys->nv, NULL);
-    if (!isfinite(size)) return GA_RETRY_NAN;
-    if (size > before) break;
-    for (int k = 0; k < sys->nv; k++) v[k] += d[k];
-    if (is_last(size, &before, settled(st) * st->size_v)) break;
+    for (int k = 0; !stop && k < sys->nv; k++) v[k] += d[k];
   }
   return GA_OK;
 }
 
-/* Φ's acceleration and that of k at vdot = 0, into the rows of fixed[n]; B and A of the end into the arrays of
- * the Jacobian and of the saddle matrix. */
+/* Φ's acceleration and that of k at vdot = 0, into the rows of fixed[n]; B and A of the end into the arrays
+ * of the Jacobian and of the saddle matrix. */
 static ga_status constraint_accelerations(ga_stepper *st, const ga_point *p, double *fixed)
 {
   const ga_system *sys = st->sys;
@@ -127,7 +141,8 @@ static ga_status end_residual(ga_stepper *st, const double *fixed, double *r, ga
   for (int i = 0; i < sys->nv; i++) r[i] -= force[i];
   if (size[GA_BLOCK_LAMBDA]) ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->jacobian_Q, next->vdot);
   if (size[GA_BLOCK_PSI]) ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], next->vdot);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++) r[start[GA_BLOCK_X] + i] = next->xdot[i] - r[start[GA_BLOCK_X] + i];
+  for (int i = 0; i < size[GA_BLOCK_X]; i++)
+    r[start[GA_BLOCK_X] + i] = next->xdot[i] - r[start[GA_BLOCK_X] + i];
   for (int i = 0; i < size[GA_BLOCK_Y]; i++) r[start[GA_BLOCK_Y] + i] = next->y[i] - r[start[GA_BLOCK_Y] + i];
   for (int i = 0; i < sys->n; i++) r[i] = -r[i];
   return GA_OK;

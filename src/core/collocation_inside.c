@@ -8,8 +8,8 @@
 
 /* ---- Dense output ----
  * vdot, λ, ψ, xdot, y by the polynomials through the nodes; v and x by their integrals; q by the rule of the
- * step on the part [0, s] of it, with v from its polynomial. What the end of the step was moved by, to meet the
- * constraints, is distributed over it. */
+ * step on the part [0, s] of it, with v from its polynomial. What the end of the step was moved by, to meet
+ * the constraints, is distributed over it. */
 
 enum { PASSES = 2 };
 
@@ -38,17 +38,14 @@ static double size_of_step(const ga_stepper *st)
 }
 
 /* out[n] = begin + h ∫₀^s of a block of z, with `gap` to its value at the end. */
-static void integral(const ga_stepper *st, const place *p, const double *begin, const double *gap, int block, int n,
-                     double *out)
+static void integral(const ga_stepper *st, const place *p, const double *begin, const double *gap, int block,
+                     int n, double *out)
 {
   const ga__colloc *c = ga__colloc_of(st);
   const double h = size_of_step(st);
   const double *z = c->z + st->sys->start[block];
   for (int i = 0; i < n; i++) out[i] = begin[i] + p->part * gap[i];
-  for (int j = c->now->first; j <= c->now->stages; j++) {
-    const double w = h * p->w[j], *rate = z + j * st->sys->n;
-    for (int i = 0; i < n; i++) out[i] += w * rate[i];
-  }
+  ga__colloc_add(c->now, h, p->w, z, st->sys->n, out, n);
 }
 
 static void polynomial(const ga_stepper *st, const double *w, int block, double *out)
@@ -56,10 +53,9 @@ static void polynomial(const ga_stepper *st, const double *w, int block, double 
   const ga__colloc *c = ga__colloc_of(st);
   const int n = st->sys->size[block], stride = st->sys->n;
   const double *z = c->z + st->sys->start[block];
-  if (!out) return;
-  for (int i = 0; i < n; i++) out[i] = 0.0;
-  for (int j = c->now->first; j <= c->now->stages; j++)
-    for (int i = 0; i < n; i++) out[i] += w[j] * z[j * stride + i];
+  if (!out || n == 0) return;
+  memset(out, 0, (size_t)n * sizeof *out);
+  ga__colloc_add(c->now, 1.0, w, z, stride, out, n);
 }
 
 /* Ω(s) into out[nv] by the polynomial of Ω' through the nodes: of one order less than exponent_at(). */
@@ -69,10 +65,7 @@ static void exponent_by_rates(const ga_stepper *st, const place *p, double *out)
   const double h = size_of_step(st);
   const int nv = st->sys->nv;
   for (int i = 0; i < nv; i++) out[i] = 0.0;
-  for (int j = c->now->first; j <= c->now->stages; j++) {
-    const double w = h * p->w[j], *rate = c->rate + j * nv;
-    for (int i = 0; i < nv; i++) out[i] += w * rate[i];
-  }
+  ga__colloc_add(c->now, h, p->w, c->rate, nv, out, nv);
 }
 
 /* Ω(s) into out[nv]: nodes at s c_m, with Ω there from the polynomial of the step first. */
@@ -90,27 +83,20 @@ static void exponent_at(ga_stepper *st, double s, double *out)
     if (passes > 1) exponent_by_rates(st, &p, omega + m * nv);
   }
   for (int pass = 0; pass < passes; pass++) {
-    for (int m = rule->first; m <= M; m++) {
-      if (passes > 1) ga_group_tangent_inverse(sys->group, c->T, omega + m * nv);
-      if (passes > 1)
-        ga__colloc_multiply(sys->group, c->T, v + m * nv, rate + m * nv);
-      else
-        ga__copy_numbers(rate + m * nv, v + m * nv, nv);
-    }
+    for (int m = rule->first; m <= M; m++)
+      ga_group_exponent_rate(sys->group, rate + m * nv, omega + m * nv, v + m * nv);
     for (int m = pass + 1 < passes ? 1 : M; m <= M; m++) { /* at last the end alone */
       double *to = omega + m * nv;
       for (int i = 0; i < nv; i++) to[i] = 0.0;
-      for (int j = rule->first; j <= M; j++) {
-        const double w = s * h * rule->A[m][j], *from = rate + j * nv;
-        for (int i = 0; i < nv; i++) to[i] += w * from[i];
-      }
+      ga__colloc_add(rule, s * h, rule->A[m], rate, nv, to, nv);
     }
   }
   ga__copy_numbers(out, omega + M * nv, nv);
 }
 
 /* gap[n] := end − begin − h ∫₀¹ */
-static void find_gap(const ga_stepper *st, const double *begin, const double *end, int block, int n, double *gap)
+static void find_gap(const ga_stepper *st, const double *begin, const double *end, int block, int n,
+                     double *gap)
 {
   place p = {.part = 0.0};
   memcpy(p.w, ga__colloc_of(st)->now->A[ga__colloc_of(st)->now->stages], sizeof p.w);
@@ -223,8 +209,8 @@ void ga__colloc_node(const ga_stepper *st, int i, ga_state *out)
 static const double CONSTANT[GA__MOST_ORDER + 1] = {
     [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
 
-/* Weights of a divided difference of vdot over nodes of the step and, behind them, of one of the step before, in
- * units of h. */
+/* Weights of a divided difference of vdot over nodes of the step and, behind them, of one of the step before,
+ * in units of h. */
 typedef struct difference {
   double w[GA__NODES + 1];
   int n;     /* points, */
@@ -265,14 +251,15 @@ static double difference_at(const ga_stepper *st, const difference *d, int i)
   return fabs(sum);
 }
 
-/* Where constraints prescribe the motion, only forces have errors: the largest relative one of the multipliers
- * counts as one of q. */
+/* Where constraints prescribe the motion, only forces have errors: the largest relative one of the
+ * multipliers counts as one of q. */
 static void estimate_forces(ga_stepper *st, const difference *d, double C, double power)
 {
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   const int first = sys->nv, n = sys->start[GA_BLOCK_X] - first, M = c->now->stages;
-  const double size = fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
+  const double size =
+      fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
   double largest = 0.0, *scale = c->omega;
   if (!(size > 0.0)) return;
   for (int i = 0; i < n; i++) largest = fmax(largest, SEEN / M * difference_at(st, d, first + i) / size);
@@ -325,8 +312,8 @@ void ga__colloc_estimate(ga_stepper *st)
  * one, as large as the ratio of these two says: for e^{iωt} differences of k + 1 points are (Hω)^k/k!. */
 
 /* e[n] for the differences `factor` times D at the components from `at` on of z. */
-static void errors_by(ga_stepper *st, int order, const difference *d, double factor, double size, int at, int n,
-                      double *e)
+static void errors_by(ga_stepper *st, int order, const difference *d, double factor, double size, int at,
+                      int n, double *e)
 {
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], M = order / 2, points = M + 2.0;
   const double kappa = SEEN / M * h * factor;

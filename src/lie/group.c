@@ -304,6 +304,16 @@ void ga_group_tangent_inverse(const ga_group *g, double *Tinv, const double *d)
   }
 }
 
+void ga_group_exponent_rate(const ga_group *g, double *out, const double *d, const double *v)
+{
+  if (!g || !out || !d || !v) return;
+  if (out != v) memcpy(out, v, (size_t)g->nv * sizeof *out);
+  for (int b = 0, n; b < g->n_blocks; b += n) {
+    n = count_run(g, b);
+    g->block[b]->kind->exponent_rates(g->block + b, n, out, d, v);
+  }
+}
+
 void ga_group_ad(const ga_group *g, double *A, const double *a)
 {
   if (!g || !A || !a) return;

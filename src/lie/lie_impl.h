@@ -45,6 +45,7 @@ struct ga__kind {
   void (*moves)(const ga__part *const *part, int n, double *q1, const double *q, const double *d);
   void (*tangent_ads)(const ga__part *const *part, int n, double *T, double *TA, const double *d,
                       double kappa, const double *a);
+  void (*exponent_rates)(const ga__part *const *part, int n, double *out, const double *d, const double *v);
   void (*tidy)(const ga__part *p, double *q); /* reduces a small defect ε to O(ε²); used by ga__part_move */
   double (*defect)(const ga__part *p, const double *q);
   void (*normalise)(const ga__part *p, double *q);
@@ -92,6 +93,9 @@ void ga__so3_part_tangent_inverse(const ga__part *p, double *Tinv, const double 
 void ga__so3_part_ad(const ga__part *p, double *A, const double *a);
 void ga__so3_parts_tangent_ad(const ga__part *const *part, int n, double *T, double *TA, const double *d,
                               double kappa, const double *a);
+
+void ga__so3_parts_exponent_rate(const ga__part *const *part, int n, double *out, const double *d,
+                                 const double *v);
 
 /* Maximum; NaN if either is NaN, which fmax would hide. */
 static inline double ga__larger(double a, double b)

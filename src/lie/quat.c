@@ -107,6 +107,7 @@ const ga__kind ga__kind_quat = {
     .tangent_inverse = ga__so3_part_tangent_inverse,
     .ad = ga__so3_part_ad,
     .tangent_ads = ga__so3_parts_tangent_ad,
+    .exponent_rates = ga__so3_parts_exponent_rate,
     .tidy = quat_tidy,
     .defect = quat_defect,
     .normalise = quat_normalise,

@@ -160,6 +160,21 @@ static void se3_tangent_inverse(const ga__part *p, double *Tinv, const double *d
   assemble(Tinv, P, D);
 }
 
+static void se3_exponent_rates(const ga__part *const *part, int n, double *out, const double *d,
+                               const double *v)
+{
+  for (int i = 0; i < n; i++) {
+    const double *own = v + part[i]->v;
+    double Tinv[36], rate[6];
+    se3_tangent_inverse(part[i], Tinv, d + part[i]->v);
+    for (int k = 0; k < 6; k++) {
+      rate[k] = 0;
+      for (int j = 0; j < 6; j++) rate[k] += Tinv[6 * k + j] * own[j];
+    }
+    for (int k = 0; k < 6; k++) out[part[i]->v + k] = rate[k];
+  }
+}
+
 static void se3_tidy(const ga__part *p, double *q)
 {
   (void)p;
@@ -196,6 +211,7 @@ const ga__kind ga__kind_se3 = {
     .tangent_inverse = se3_tangent_inverse,
     .ad = se3_ad,
     .tangent_ads = se3_tangent_ads,
+    .exponent_rates = se3_exponent_rates,
     .tidy = se3_tidy,
     .defect = se3_defect,
     .normalise = se3_normalise,

@@ -3,12 +3,14 @@
  * at a tolerance so tight that two orders and two families agree.
  *
  *   robust run [--file CSV] [--tol LIST] [--starts N] [--methods LIST] [--seconds S] MODEL...
+ *   robust steps [--tol LIST] [--methods LIST] MODEL...
  *
+ * `steps` prints the steps of the first method and tolerance: end, size, order, and work so far.
  * tests/accuracy/robust-summary CSV makes tables of it.
  *
  * A row of CSV for each run. Rows that the file has already are not computed again, so a measurement that was
  * ended goes on, and models and tolerances can be measured in any order and in parts. Methods: stabilized;
- * collocation, whose order is chosen; collocation.N of order N. */
+ * automatic; collocation, whose order is chosen; collocation.N of order N. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "galpha/galpha.h"
 #include "galpha/model.h"
@@ -233,6 +235,44 @@ static void simulate(const char *path, const char *name, const choice *c, int is
   out->done = finished;
 }
 
+/* Work in residuals, as the choice of the order counts it (core/simulate_order.c). */
+static double work_of(const ga_stats *n)
+{
+  return (double)n->residuals + 1.5 * (double)n->jacobians + 2.0 * (double)n->factorisations +
+         0.7 * (double)n->solves;
+}
+
+static int print_steps(const char *path, const choice *c)
+{
+  static outcome none;
+  run r = {.out = &none};
+  ga_status status = ga_context_create(NULL, &r.ctx);
+  if (!status) status = ga_model_read_file(r.ctx, path, NULL, &r.model);
+  r.machine = status ? NULL : ga_model_machine(r.model);
+  r.next = RECORDS;
+  if (!status) status = prepare(&r, c);
+  if (!status) status = start(&r, path, c);
+  printf("# t h order work rejected, %s\n", path);
+  double before = r.set.t_start;
+  while (!status) {
+    status = ga_simulator_step(r.sim);
+    if (status != GA_OK && status != GA_STOPPED) break;
+    const double t = ga_stepper_state(r.st)->t;
+    const ga_simulate_stats *n = ga_simulator_stats(r.sim);
+    if (t > before)
+      printf("%.9g %.4g %d %.1f %ld\n", t, t - before, ga_stepper_order(r.st),
+             work_of(ga_stepper_stats(r.st)),
+             n->rejected_error + n->rejected_newton + n->rejected_callback + n->rejected_defect);
+    before = t;
+  }
+  const int bad = status != GA_STOPPED;
+  if (bad) fprintf(stderr, "%s: %s\n", path, r.ctx ? ga_context_error(r.ctx)->text : ga_status_text(status));
+  close_run(&r);
+  ga_model_destroy(&r.model);
+  ga_context_destroy(&r.ctx);
+  return bad;
+}
+
 /* ---- Runs, in the parent ---- */
 
 static void run_child(const char *path, const char *name, const choice *c, double seconds, int is_timed,
@@ -413,7 +453,8 @@ static void find_reference(const char *path, const char *name, int at, double se
 
 static const char HEAD[] =
     "machine,start,method,tolerance,ending,seconds,steps,rejected_error,rejected_newton,rejected_callback,"
-    "rejected_defect,residuals,factorisations,at_rounding,h_least,h_largest,error,error_95,error_positions,"
+    "rejected_defect,residuals,jacobians,factorisations,solves,at_rounding,h_least,h_largest,error,error_95,"
+    "error_positions,"
     "signal,doubt,other,"
     "message\n";
 
@@ -452,13 +493,15 @@ static void write_row(FILE *f, const char *key, const outcome *o, const names *a
   snprintf(text, sizeof text, "%s", o->done ? "" : o->text);
   for (char *p = text; *p; p++)
     if (*p == '"' || *p == '\n') *p = ' ';
-  fprintf(f, "%s%s,%.6f,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%.3g,%.3g,%.3e,%.3e,%.3e,%s,%.3e,%.3e,\"%s\"\n", key,
+  fprintf(f,
+          "%s%s,%.6f,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%.3g,%.3g,%.3e,%.3e,%.3e,%s,%.3e,%.3e,\"%s\"\n",
+          key,
           o->done    ? "done"
           : o->begun ? "failed"
                      : "no start",
           o->seconds, o->sim.steps, o->sim.rejected_error, o->sim.rejected_newton, o->sim.rejected_callback,
-          o->sim.rejected_defect, o->st.residuals, o->st.factorisations, o->sim.at_rounding,
-          o->sim.h_smallest, o->sim.h_largest, d.all, d.most_times, d.positions,
+          o->sim.rejected_defect, o->st.residuals, o->st.jacobians, o->st.factorisations, o->st.solves,
+          o->sim.at_rounding, o->sim.h_smallest, o->sim.h_largest, d.all, d.most_times, d.positions,
           measured ? all->name[d.signal] : "", ref->doubt.all, ref->other.all, text);
   fflush(f);
 }
@@ -518,11 +561,12 @@ static int split_list(char *text, char out[MOST_LIST][32])
 int main(int argc, char **argv)
 {
   options o = {.file = "robust.csv", .starts = 1, .seconds = 20.0};
-  char tol[MOST_LIST][32], usual_tol[] = "1e-3,1e-5,1e-7",
-                           usual[] = "stabilized,collocation,collocation.4,collocation.8";
+  char tol[MOST_LIST][32], usual_tol[] = "1e-3,1e-5,1e-7", usual[] = "stabilized,automatic";
   char *tolerances = usual_tol, *methods = usual;
   int i = 2;
-  if (argc < 3 || strcmp(argv[1], "run") != 0) return fputs("robust: run, and models\n", stderr), 2;
+  const int steps = argc > 2 && strcmp(argv[1], "steps") == 0;
+  if (argc < 3 || (!steps && strcmp(argv[1], "run") != 0))
+    return fputs("robust: run or steps, and models\n", stderr), 2;
   for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
     char *value = argv[i + 1];
     if (strcmp(argv[i], "--file") == 0)
@@ -541,5 +585,9 @@ int main(int argc, char **argv)
   o.n_tol = split_list(tolerances, tol);
   for (int k = 0; k < o.n_tol; k++) o.tol[k] = strtod(tol[k], NULL);
   o.n_methods = split_list(methods, o.method);
-  return measure(&o, argc - i, argv + i);
+  choice c = {.tolerance = o.tol[0]};
+  if (steps && !parse_method(o.method[0], &c)) return fputs("robust: no such method\n", stderr), 2;
+  int bad = 0;
+  for (; steps && i < argc; i++) bad |= print_steps(argv[i], &c);
+  return steps ? bad : measure(&o, argc - i, argv + i);
 }

@@ -1,5 +1,5 @@
-/* The automatic method: which orders it chooses, that they take no more work than the best one, order 2 for stiff
- * equations and for equal steps, runs that are saved and followed over changes, failing memory. */
+/* The automatic method: which orders it chooses, that they take no more work than the best one, order 2 for
+ * stiff equations and for equal steps, runs that are saved and followed over changes, failing memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,8 @@ static double work_of(const char *name, ga_method method, int order, double tol,
   return work;
 }
 
-/* Problems and tolerances that the constants of the choice were not chosen on, but for the first two. */
+/* Problems and tolerances that the constants of the choice were not chosen on, but for the first two. An
+ * order that is more accurate may take the work that order 4 would need for the same error. */
 static void as_little_work_as_the_best_order(void **state)
 {
   static const char *const name[] = {"heavy_top",   "andrews",          "slider_crank", "rolling_disk",
@@ -88,7 +89,7 @@ static void as_little_work_as_the_best_order(void **state)
         if (work < best) best = work, of_best = error;
       }
       const double work = work_of(name[i], GA_AUTOMATIC, 0, tol, &error);
-      if (!(work < 1.3 * best))
+      if (!(work < 1.3 * best * pow(fmax(of_best / error, 1.0), 0.25)))
         fail_msg("%s at %g: work %g, %g with the best order", name[i], tol, work, best);
       if (!(error < 10.0 * fmax(of_best, tol)))
         fail_msg("%s at %g: error %g, %g with the best order", name[i], tol, error, of_best);
@@ -217,7 +218,8 @@ static void followed(void **state)
     start_run(&a);
     opts.leader = &a.sim->opts;
     assert_status(b.r.ctx, ga_follower_create(b.r.ctx, b.r.st, &opts, &f), GA_OK);
-    assert_status(b.r.ctx, ga_follower_start(f, NULL, ga_simulator_next_step(a.sim), ga_stepper_state(a.r.st)), GA_OK);
+    assert_status(b.r.ctx,
+                  ga_follower_start(f, NULL, ga_simulator_next_step(a.sim), ga_stepper_state(a.r.st)), GA_OK);
     double apart = 0.0, most = 0.0;
     while (!ga_simulator_finished(a.sim)) {
       const long restarts = ga_simulator_stats(a.sim)->restarts;
@@ -238,7 +240,8 @@ static void followed(void **state)
     }
     if (!(apart < 1e-2 * most)) fail_msg("%s: both runs are %g apart", name[i], apart);
     const double error = error_of(&a), after = error_of(&b);
-    if (!(after < fmax(1.5 * error, 1e-9))) fail_msg("%s: error %g, of halved steps %g", name[i], error, after);
+    if (!(after < fmax(1.5 * error, 1e-9)))
+      fail_msg("%s: error %g, of halved steps %g", name[i], error, after);
     ga_follower_destroy(&f);
     close_runs(&a, &b);
   }

@@ -837,6 +837,30 @@ static void tangent_inverse_is_the_inverse(void **state)
       }
 }
 
+/* In the whole range of angles, and in place. */
+static void exponent_rate_is_the_product(void **state)
+{
+  const world *w = *state;
+  static const double more[] = {0.499, 0.501, 0.7, 1.5, 2.1, 4, 5, 6, 9};
+  rig_random random = rig_seed(0);
+  for (int i = 0; i < COUNT(cases); i++)
+    for (int k = 0; k < COUNT(angles) + COUNT(more); k++)
+      for (int repeat = 0; repeat < 10; repeat++) {
+        const ga_group *g = w->group[i];
+        const int nv = ga_group_nv(g);
+        double d[MAX_N], x[MAX_N], y[MAX_N], z[MAX_N], Tinv[MAX_PACKED];
+        random_vector(d, nv, 1, &random);
+        random_vector(x, nv, 1, &random);
+        scale_rotations(g, d, k < COUNT(angles) ? angles[k] : more[k - COUNT(angles)]);
+        ga_group_tangent_inverse(g, Tinv, d);
+        apply_blocks(g, y, Tinv, x, 1);
+        ga_group_exponent_rate(g, z, d, x);
+        assert_close(cases[i].name, z, y, nv, 2e-14);
+        ga_group_exponent_rate(g, x, d, x);
+        assert_memory_equal(x, z, sizeof(double) * (size_t)nv);
+      }
+}
+
 /* T d = d at any length, as d commutes with itself. */
 static void tangent_keeps_its_own_vector(void **state)
 {
@@ -1189,6 +1213,7 @@ int main(void)
       cmocka_unit_test(tangent_is_its_series),
       cmocka_unit_test(tangent_is_the_derivative_of_move),
       cmocka_unit_test(tangent_inverse_is_the_inverse),
+      cmocka_unit_test(exponent_rate_is_the_product),
       cmocka_unit_test(tangent_keeps_its_own_vector),
       cmocka_unit_test(tangent_ad_is_the_product),
       cmocka_unit_test(runs_are_their_parts),
