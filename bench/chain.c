@@ -246,6 +246,7 @@ void chain_define(const chain *c, ga_system_def *def)
   def->n_factors = 1;
   def->factors = &c->factor;
   def->n_lambda = 2 * c->n;
+  def->smooth = 1; /* nothing acts for a short time only */
   def->user = (void *)c;
   def->mass = chain_mass;
   def->force = chain_force;

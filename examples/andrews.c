@@ -248,6 +248,7 @@ static void define(ga_system_def *def)
   def->n_factors = 1;
   def->factors = &factor;
   def->n_lambda = N_LAMBDA;
+  def->smooth = 1; /* nothing acts for a short time only */
   def->mass = mass;
   def->force = force;
   def->phi = phi;

@@ -188,6 +188,7 @@ static void top_define(const top *p, ga_system_def *def)
   def->n_factors = p->n_factors;
   def->factors = p->factors;
   def->n_lambda = N_LAMBDA;
+  def->smooth = 1; /* nothing acts for a short time only */
   def->user = (void *)p;
   def->mass = top_inertia_force;
   def->force = top_force;

@@ -77,6 +77,7 @@ static void define(ga_system_def *def)
   def->factors = factors;
   def->n_x = NX;
   def->n_y = NY;
+  def->smooth = 1; /* nothing acts for a short time only */
   def->mass = mass;
   def->force = force;
   def->state = state;

@@ -240,6 +240,11 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_sample_fn sample;       /* NULL: no states jump. Needs a simulator, or a follower of one */
   ga_hidden_fn hidden;       /* NULL: not known what happens between the ends of a step */
   int hidden_motion;         /* 1: `hidden` needs q and v too */
+  /* 1: the equations vary as the motion does: nothing in them acts for a short time only, along t or along the
+   * motion, as pulses, contacts, tables or sampled inputs do. Between the ends of a step they are then checked
+   * once, instead of ga_simulate_opts.defect_points times in a run, which on small problems is most of its work.
+   * 0 (default): not known. Machines know it of themselves. */
+  int smooth;
   int n_sides;               /* edges at which the equations jump, or have a kink, with the motion */
   ga_sides_fn sides;         /* needed if n_sides > 0 */
   ga_side_name_fn side_name; /* NULL: "edge 0", ... */

@@ -79,6 +79,9 @@ enum { FEWEST_POINTS = 3 };
  * this part of it, and see it more closely where errors are controlled. But all of them may miss the same, of
  * which each so many-th point tells. */
 #define NEAR_END 0.25
+/* Equations that are smooth are checked once in a step, [-] of it: off the nodes of all orders. It tells of
+ * errors that the estimate has not seen. */
+#define IN_SMOOTH 0.42
 #define SPARSE_POINTS 4.0
 
 static double weigh_defect(const void *user, const double *e)
@@ -119,6 +122,11 @@ static ga_status find_defect(ga_simulator *sim, double *t)
   int off = 0;
   ga_status status = GA_OK;
   *t = INFINITY;
+  if (sim->st->sys->def.smooth && inside > 1.0) {
+    status = defect_at(sim, begin + IN_SMOOTH * h, &off);
+    if (off) *t = begin + IN_SMOOTH * h;
+    return status;
+  }
   for (int i = 0; !status && i < (few ? FEWEST_POINTS : inside); i++) {
     const double at =
         few ? begin + h * (2.0 * i + 1.0) / (2.0 * FEWEST_POINTS) : sim->t0 + ++number * sim->grid;
@@ -246,8 +254,8 @@ static ga_status find_hidden(ga_simulator *sim, double *t)
   return status < 0 ? status : GA_OK;
 }
 
-/* Whether the error test has rejected a step before or after something narrow in it was found must not matter:
- * velocities that it changes count either way, until the end of that step. */
+/* Whether the error test has rejected a step before or after something narrow in it was found must not
+ * matter: velocities that it changes count either way, until the end of that step. */
 ga_status ga__sim_inspect_rejected(ga_simulator *sim)
 {
   double t;

@@ -9,6 +9,7 @@
 #include "mbs/coordinate.h"
 #include "mbs/cut.h"
 #include "mbs/element.h"
+#include "mbs/smooth.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -1057,6 +1058,7 @@ static int cut(const ga__element *el, int i, const ga__kin *kin, double w2, int 
 
 const ga__element_type ga__beam_type = {
     .rank = GA__RANK_OTHER,
+    .is_smooth = ga__always_smooth,
     .size = sizeof(beam),
     .create = {[GA__CREATE_BODIES] = create_nodes, [GA__CREATE_FORCES] = create_loads},
     .want = want,

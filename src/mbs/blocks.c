@@ -7,6 +7,7 @@
 #include "mbs/blocks.h"
 #include "mbs/breaks.h"
 #include "mbs/channel.h"
+#include "mbs/smooth.h"
 #include "mbs/time_signal.h"
 #include "control/over_time.h"
 
@@ -401,6 +402,7 @@ static int visit_formulas(const ga__mbs_model *b, const ga__element *el, ga__vis
 /* All rows of y that are probes and formulas. */
 const ga__element_type ga__outputs_type = {
     .rank = GA__RANK_OUTPUTS,
+    .is_smooth = ga__always_smooth,
     .want = want_outputs,
     .bind = bind_outputs,
     .jacobian = outputs_jacobian,
@@ -514,6 +516,7 @@ const ga__element_type ga__block_type = {
     .visit = visit_block,
     .has_edges = has_edges,
     .side = side,
+    .is_smooth = ga__block_is_smooth,
     .output_over_time = ga__block_time_signal,
     .keep_time_signals = ga__block_keep_time_signals,
 };

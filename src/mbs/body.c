@@ -5,6 +5,7 @@
  *   M vdot = (m u', J_s ω'),   f = (m g, −ω × J_s ω) */
 #include "base/quad.h"
 #include "mbs/element.h"
+#include "mbs/smooth.h"
 
 #include "lie/mat3.h"
 #include <string.h>
@@ -343,6 +344,7 @@ static int list_work(const ga__mbs_model *b, const ga__element *el, ga__work_ter
 
 const ga__element_type ga__bodies_type = {
     .rank = GA__RANK_BODIES,
+    .is_smooth = ga__always_smooth,
     .want = want,
     .bind = bind,
     .mass = mass,

@@ -29,8 +29,7 @@ static int visit_element(const ga__mbs_model *b, const ga__element *el, ga__visi
   return code || !el->type->visit ? code : el->type->visit(b, el, visit, user);
 }
 
-/* Visits all sites; the visitor returns non-zero to stop. */
-static int visit_sites(const ga__mbs_model *b, ga__visit_fn visit, void *user)
+int ga__visit_sites(const ga__mbs_model *b, ga__visit_fn visit, void *user)
 {
   int code = 0;
   for (int i = 0; !code && i < b->element.n; i++) code = visit_element(b, ga__element_at(b, i), visit, user);
@@ -92,7 +91,7 @@ ga_status ga_machine_check_drives(const ga_machine *m, double from, double to)
                                    .expected = "finite and after from",
                                    GA__NUMBERS({to, NULL}, {from, NULL})});
   drive_check c = {m, from, to, GA_OK};
-  visit_sites(m->model, check_drive, &c);
+  ga__visit_sites(m->model, check_drive, &c);
   return c.status;
 }
 
@@ -183,8 +182,8 @@ int ga__machine_next_break(void *user, double t, double until, ga_breakpoint *ou
 {
   const ga__workspace *work = user;
   break_search k = {work, t, until, out, GA_OK};
-  visit_sites(work->b, search_site, &k);
+  ga__visit_sites(work->b, search_site, &k);
   if (k.status) return -1;
-  visit_sites(work->b, search_period, &k);
+  ga__visit_sites(work->b, search_period, &k);
   return 0;
 }

@@ -7,6 +7,7 @@
  * acts: Φ = s, so that λ = 0 and the pattern stays the same. A weak spring and damper determine s where the
  * row acts. */
 #include "mbs/element.h"
+#include "mbs/smooth.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -341,6 +342,7 @@ static int uses_kin(const ga__mbs_model *b, const ga__element *el)
 
 const ga__element_type ga__rows_type = {
     .rank = GA__RANK_ROWS,
+    .is_smooth = ga__always_smooth,
     .no_twists = 1,
     .no_accelerations = 1,
     .want = want,

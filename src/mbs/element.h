@@ -290,6 +290,9 @@ struct ga__element_type {
   int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when,
                      const unsigned char *shared, double *x, double *excess);
   int (*switch_row)(const ga__element *el); /* its row of k, which holds against forces but not impulses */
+  /* 1: apart from functions of time and formulas, what it adds varies as the motion does (ga_system_def.smooth);
+   * NULL: not known. */
+  int (*is_smooth)(const ga__mbs_model *b, const ga__element *el);
   int (*may_hide)(const ga__element *el);   /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* Outputs and inputs that are functions of time alone (time_signal.c). */

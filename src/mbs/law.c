@@ -8,6 +8,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/hidden.h"
+#include "mbs/smooth.h"
 #include "mbs/law_impl.h"
 
 #include "lie/mat3.h"
@@ -545,6 +546,7 @@ const ga__element_type ga__law_element = {
     .get_input = get_input,
     .has_edges = has_edges,
     .side = side,
+    .is_smooth = ga__law_is_smooth,
     .may_hide = may_hide,
     .hides = ga__law_hides,
     .n_shapes = n_shapes,

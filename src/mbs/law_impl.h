@@ -68,6 +68,7 @@ struct ga__law_type {
    * not. */
   int (*has_edges)(const ga__mbs_model *b, const ga__law *law);
   int (*side)(const ga__eval *e, const ga__law *law, double rho, double rate, unsigned *side);
+  int smooth;  /* 1: F varies as ρ and ρ' do, unless may_hide */
   int (*rests_at_start)(const ga__mbs_model *b, const ga__law *law); /* 1: `rest` is the initial length */
   /* Distance of the contact point from the origin of b, opposite to the first gauge's axis; NULL: 0. */
   double (*lever)(const ga__mbs_model *b, const ga__law *law);

@@ -630,6 +630,7 @@ const ga__law_type *ga__law_type_of(ga__part_kind kind)
 {
   static const ga__law_type type[GA__N_PARTS] = {
       [GA__PART_SPRING] = {.resolve = resolve_spring,
+                           .smooth = 1,
                            .force = spring_force,
                            .power = spring_power,
                            .works = spring_works,
@@ -645,6 +646,7 @@ const ga__law_type *ga__law_type_of(ga__part_kind kind)
                            .sign = 1,
                            .shape = spring_shape},
       [GA__PART_ACTUATOR] = {.resolve = resolve_actuator,
+                             .smooth = 1,
                              .force = actuator_force,
                              .power = actuator_power,
                              .simple = actuator_simple,
@@ -660,6 +662,7 @@ const ga__law_type *ga__law_type_of(ga__part_kind kind)
                              .sign = -1,
                              .shape = line_shape},
       [GA__PART_BUSHING] = {.resolve = resolve_bushing,
+                            .smooth = 1,
                             .force = bushing_force,
                             .power = bushing_power,
                             .works = bushing_works,

@@ -9,6 +9,7 @@
 #include "mbs/edges.h"
 #include "mbs/form.h"
 #include "mbs/hidden.h"
+#include "mbs/smooth.h"
 #include "mbs/workspace.h"
 
 #include <math.h>
@@ -315,6 +316,7 @@ ga_status ga__system_make(ga_machine *m, ga__mbs_model *b)
   def.next_break = ga__machine_next_break;
   def.sample = ga__has_samples(b) ? ga__machine_sample : NULL;
   if (ga__machine_may_hide(b, &def.hidden_motion)) def.hidden = ga__machine_hidden;
+  def.smooth = !def.hidden_motion && !def.sample && ga__machine_is_smooth(b);
   def.n_sides = b->edge.n;
   if (b->edge.n > 0) def.sides = ga__machine_sides, def.side_name = ga__machine_side_name;
   def.n_switches = b->n_switches;

@@ -7,6 +7,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/smooth.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -273,6 +274,7 @@ const ga__element_type ga__wrench_type = {
     .jacobian = jacobian,
     .powers = powers,
     .get_input = get_input,
+    .is_smooth = ga__always_smooth,
     .unit_of_input = unit_of_input,
     .n_signals = n_signals,
     .signal = signal,
