@@ -1,5 +1,6 @@
 /* The end of a run: last record, summary, report of a failure, contents of the file. */
 #define _XOPEN_SOURCE 700 /* SIGXCPU */
+#include "call.h"
 #include "failure.h"
 #include "runner.h"
 #include "summary.h"
@@ -247,7 +248,7 @@ static void describe_failure(const app_runner *r, ga_status status, int pieces, 
   if (*r->overflow)
     snprintf(text, GA_ERROR_TEXT, "%s", r->overflow);
   else if (error->status == status)
-    ga_error_say(error, pieces, text, GA_ERROR_TEXT);
+    ga_error_say(error, pieces, text, GA_ERROR_TEXT), app_call_keep_error(r->s.ctx);
   else
     snprintf(text, GA_ERROR_TEXT, "%s", ga_status_text(status));
 }

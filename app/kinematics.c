@@ -1,4 +1,5 @@
 /* galpha kinematics: a motion that is prescribed wholly, and the forces that it needs. */
+#include "call.h"
 #include "runner.h"
 
 #include <math.h>
@@ -128,7 +129,7 @@ static ga_status reach(analysis *a, double t)
   while ((status = ga_kinematics_step(a->k, t)) == GA_OK) {
     const ga_state *s = ga_kinematics_state(a->k);
     const long moves = ga_kinematics_get_stats(a->k)->moves;
-    status = count(a);
+    status = app_call_is_stopped() ? GA_STOPPED : count(a);
     if (!status && records && ga_kinematics_jump(a->k) != GA_JUMP_NONE) status = record(a, s->t);
     if (status) return status;
     if (app_progress_due(progress, s->t, moves)) app_progress_show(progress, s->t, 0.0);
@@ -209,6 +210,7 @@ static int end_failed(analysis *a, ga_status status, const ga_error *why)
   }
   const int of_model = why->reason == GA_REASON_NOT_PRESCRIBED || why->reason == GA_REASON_STATES_NEED_TIME ||
                        why->reason == GA_REASON_ROLLING_NEEDS_TIME;
+  if (why->status == status) app_call_keep_error(r->s.ctx);
   ga_error_say(why, of_model ? GA_SAY_ALL & ~GA_SAY_ADVICE : GA_SAY_ALL, text, sizeof text);
   fprintf(stderr, "galpha kinematics: %s\n", why->status == status ? text : ga_status_text(status));
   if (why->reason == GA_REASON_NOT_PRESCRIBED) advise_free(a);

@@ -1,4 +1,5 @@
 /* galpha linearize: the linear model between inputs and outputs, at the start or at a time of the run. */
+#include "call.h"
 #include "task.h"
 
 #include "galpha/result.h"
@@ -85,7 +86,7 @@ static int write_files(app_task *s, const app_arguments *a, const ga_state_space
     else if (app_same_file(file[k], a->operands[0]))
       code = app_misused(a, "%s is the model; it is left as it is", file[k]);
     else if (ga_state_space_write(s->ctx, f, k == 0 ? GA_LINEAR_HDF5 : GA_LINEAR_CSV, file[k]))
-      fprintf(stderr, "galpha linearize: %s\n", ga_context_error(s->ctx)->text), code = APP_FAILED;
+      app_task_explain(s, a, "the file cannot be written", ga_context_error(s->ctx)->status), code = APP_FAILED;
     else
       printf("%s: %s\n", file[k], k == 0 ? "matrices A, B, C, D and names" : "table [A B; C D]");
   }
@@ -102,7 +103,7 @@ static int linearise(app_task *s, const app_arguments *a, const name_list *in, c
   if (code) return code;
   ga_status status =
       ga_machine_linearisation_create(s->ctx, s->machine, in->n, in->names, out->n, out->names, &lin);
-  if (status) return app_misused(a, "%s", ga_context_error(s->ctx)->text);
+  if (status) return app_call_keep_error(s->ctx), app_misused(a, "%s", ga_context_error(s->ctx)->text);
   status = app_task_reach(s, at);
   if (!status) status = ga_machine_linearisation_compute(lin, ga_stepper_state(s->stepper), &f);
   if (status) {

@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "progress.h"
+#include "call.h"
 #include "streams.h"
 #include "terminal.h"
 
@@ -50,7 +51,7 @@ static void set_tenth(app_progress *p, int tenth)
 void app_progress_start(app_progress *p, int quiet, double t_start, double t_from, double t_end)
 {
   *p = (app_progress){.t_start = t_start, .t_from = t_from, .t_end = t_end};
-  p->mode = quiet ? APP_PROGRESS_NONE : isatty(STDERR_FILENO) ? APP_PROGRESS_BAR : APP_PROGRESS_LINES;
+  p->mode = quiet || app_call_is_made() ? APP_PROGRESS_NONE : isatty(STDERR_FILENO) ? APP_PROGRESS_BAR : APP_PROGRESS_LINES;
   p->began = p->last = p->looked = app_clock();
   p->every = 1;
   p->next = p->mode == APP_PROGRESS_BAR ? 0 : LONG_MAX;

@@ -1,6 +1,7 @@
 /* Result files as operands, and the commands that only read them: export and info. */
 #define _POSIX_C_SOURCE 200809L
 #include "results.h"
+#include "call.h"
 #include "events.h"
 #include "terminal.h"
 
@@ -14,6 +15,7 @@ int app_result_open(const app_arguments *a, ga_context *ctx, const char *file, g
   const ga_status status = ga_result_open(ctx, file, out);
   const ga_error *e = ga_context_error(ctx);
   if (!status) return APP_DONE;
+  app_call_keep_error(ctx);
   return app_misused(a, "%s", e->status == status ? e->text : ga_status_text(status));
 }
 

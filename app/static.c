@@ -1,4 +1,5 @@
 /* galpha static: an equilibrium of a model, or a path of equilibria. */
+#include "call.h"
 #include "runner.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static int on_load(void *user, const ga_load_point *p)
   if (!r->written && !r->recorder) r->written = app_record_open(r, 0);
   if (!r->written)
     r->written = ga_recorder_add(r->recorder, (double)ga_recorder_n_records(r->recorder), r->values);
-  return r->written != GA_OK;
+  return r->written != GA_OK || app_call_is_stopped();
 }
 
 /* ---- Report ---- */
@@ -209,6 +210,7 @@ static int report_end(app_runner *r, ga_status status, const ga_equilibrium_repo
                      closed ? closed : r->written);
   else if (status) {
     char text[GA_ERROR_TEXT];
+    if (why.status == status) app_call_keep_error(r->s.ctx);
     ga_error_say(&why, GA_SAY_ALL, text, sizeof text);
     fprintf(stderr, "galpha static: %s\n", why.status == status ? text : ga_status_text(status));
   }

@@ -1,4 +1,5 @@
 #include "task.h"
+#include "call.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +176,10 @@ static int take_settings(app_task *s, const app_arguments *a, const ga_method *m
   if (!code) ga_run_choose_steps(o, app_has(a, "step"), app_has(a, "tol"), app_has(a, "accuracy"));
   if (!code && method) o->method = *method;
   if (!code && !method) code = find_unused(a, o);
-  if (!code && ga_run_check(s->ctx, o)) code = app_misused(a, "%s", ga_context_error(s->ctx)->text);
+  if (!code && ga_run_check(s->ctx, o)) {
+    app_call_keep_error(s->ctx);
+    code = app_misused(a, "%s", ga_context_error(s->ctx)->text);
+  }
   const double step = o->step > 0.0 ? o->step : o->max_step;
   if (!code && step > 0.0 && (o->t_end - o->t_start) / step > MOST_STEPS)
     code = app_misused(a, "%g steps of %g s up to t = %g s are too many", (o->t_end - o->t_start) / step,
@@ -253,6 +257,7 @@ static void print_messages(const ga_model *model)
     if (m->line > 0) fprintf(stderr, "%d:%d:", m->line, m->column);
     fprintf(stderr, "%s%s: %s\n", (m->file && *m->file) || m->line > 0 ? " " : "",
             m->level == GA_MESSAGE_ERROR ? "error" : "warning", m->text);
+    app_call_keep_message(m);
   }
 }
 
@@ -426,6 +431,7 @@ void app_task_explain(const app_task *s, const app_arguments *a, const char *wha
   const ga_error *e = ga_context_error(s->ctx);
   fprintf(stderr, "galpha %s: %s: %s\n", a->command->name, what,
           e->status == status ? e->text : ga_status_text(status));
+  if (e->status == status) app_call_keep_error(s->ctx);
   if (e->status == status) app_task_advise(s);
 }
 

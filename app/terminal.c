@@ -8,8 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
-extern FILE *app_stdout, *app_stderr; /* declared here, since streams.h redefines stdout */
-FILE *app_stdout, *app_stderr;
+/* ---- Streams ---- */
+
+FILE *app_out(void), *app_err(void); /* declared here, since streams.h redefines stdout */
+static FILE *filtered_out, *filtered_err;
+static _Thread_local FILE *own_out, *own_err; /* of a call; NULL: none */
+
+FILE *app_out(void)
+{
+  return own_out ? own_out : filtered_out ? filtered_out : stdout;
+}
+
+FILE *app_err(void)
+{
+  return own_err ? own_err : filtered_err ? filtered_err : stderr;
+}
+
+void app_terminal_replace(FILE *out, FILE *err)
+{
+  own_out = out;
+  own_err = err;
+}
 
 /* ---- Characters ---- */
 
@@ -185,18 +204,18 @@ static FILE *filtered(filter *f, FILE *otherwise, int mode)
 
 void app_terminal_begin(void)
 {
-  app_stdout = filtered(&filters[0], stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-  app_stderr = filtered(&filters[1], stderr, _IOLBF);
+  filtered_out = filtered(&filters[0], stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
+  filtered_err = filtered(&filters[1], stderr, _IOLBF);
 }
 
 void app_terminal_data(void)
 {
-  fflush(app_stdout);
-  filters[0].off = !isatty(STDOUT_FILENO);
+  fflush(app_out());
+  if (!own_out) filters[0].off = !isatty(STDOUT_FILENO);
 }
 
 void app_terminal_control(const char *sequence)
 {
-  fflush(app_stderr);
+  fflush(app_err());
   write_all(STDERR_FILENO, sequence, strlen(sequence));
 }

@@ -1,0 +1,21 @@
+"""galpha: constrained mechatronic systems by generalized-α and collocation.
+
+Models in files:    run, static, kinematics, modes, linearize, check, write; load opens results
+Machines by parts:  Machine
+Your own equations: System
+
+    import galpha
+    res = galpha.run("pendulum.yaml", t_end=2, set={"m": 3})
+    res["hinge.angle"], res.unit("hinge.angle"), res.plot("hinge.angle")
+"""
+
+from ._commands import Outcome, command
+from ._library import version
+from .analyses import LinearModel, Modes, Report, check, kinematics, linearize, modes, run, static, write
+from .errors import Error, GalphaWarning, Interrupted, Message, ModelError, reasons
+from .results import Event, Result, load
+
+__version__ = version()
+__all__ = ["Error", "Event", "GalphaWarning", "Interrupted", "LinearModel", "Message", "ModelError", "Modes", "Outcome",
+           "Report", "Result", "check", "command", "kinematics", "linearize", "load", "modes", "reasons", "run",
+           "static", "version", "write"]

@@ -1,0 +1,187 @@
+"""Models in files: run, static, kinematics, modes, linearize, check, write. Each is the program's command of that name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar, Union
+
+import numpy as np
+
+from . import _commands
+from ._library import h5py
+from .errors import Error, Interrupted
+from .results import Array, Result, _as_text
+
+Path_ = Union[str, "os.PathLike[str]"]
+Values = Mapping[str, Union[float, str]]  #: parameters: numbers in SI units, or texts as in a file, "12 mm"
+
+
+T = TypeVar("T")
+
+
+def _to_file(command: str, model: Path_, out: "Optional[Path_]", set: "Optional[Values]", options: "Dict[str, Any]",
+             read: "Callable[[Path, Any, _commands.Outcome], T]") -> T:
+    """Calls a command that writes a file, and reads that. Without `out` the file lives as long as what is read."""
+    keep = None
+    if out is None:
+        keep = tempfile.TemporaryDirectory(prefix="galpha-")
+        path = Path(keep.name) / (Path(os.fspath(model)).stem + ".h5")
+    else:
+        path = Path(out)
+    outcome = _commands.call([command, os.fspath(model), f"--out={path}",
+                              *_commands.arguments(command, {"set": dict(set or {}), **options})])
+    result: "Optional[T]" = None
+    if path.exists() and (outcome.code == 0 or keep or outcome.interrupted or outcome.code == 1):
+        try:
+            result = read(path, keep, outcome)
+        except (OSError, Error):
+            if outcome.code == 0:
+                raise
+    try:
+        _commands.finish(outcome)
+    except (Interrupted, Error) as failure:
+        failure.result = result
+        raise
+    assert result is not None
+    return result
+
+
+def _read_result(path: Path, keep: Any, outcome: "_commands.Outcome") -> Result:
+    return Result(path, keep, outcome.printed, outcome.warnings)
+
+
+def run(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Result:
+    return _to_file("run", model, out, set, settings, _read_result)
+
+
+def static(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Result:
+    return _to_file("static", model, out, set, settings, _read_result)
+
+
+def kinematics(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
+               **settings: Any) -> Result:
+    return _to_file("kinematics", model, out, set, settings, _read_result)
+
+
+class Modes(NamedTuple):
+    """Small motions about a state: exp(s t) times a shape, sorted by |s|."""
+
+    eigenvalues: "np.ndarray[Any, np.dtype[np.complex128]]"  #: [1/s]
+    frequencies: Array  #: [Hz]
+    damping: Array  #: [-] ratios
+    shapes: "np.ndarray[Any, np.dtype[np.complex128]]"  #: [modes × signals]
+    signals: List[str]
+    units: List[str]
+    values: Array  #: of the signals, at the state
+    t: float  #: [s]
+    summary: str
+
+    def shape(self, mode: int, signal: str) -> complex:
+        """A component of a mode's shape."""
+        return complex(self.shapes[mode, self.signals.index(signal)])
+
+
+def _read_modes(path: Path, keep: Any, outcome: "_commands.Outcome") -> Modes:
+    with h5py().File(path, "r") as f:
+        s = f["modes/eigenvalue"][()]
+        return Modes(s[:, 0] + 1j * s[:, 1], f["modes/frequency"][()].ravel(), f["modes/damping"][()].ravel(),
+                     f["modes/real"][()] + 1j * f["modes/imaginary"][()], _texts(f["names"]), _texts(f["units"]),
+                     f["state/values"][()].ravel(), float(f["state/time"][()].ravel()[0]), outcome.printed)
+
+
+def modes(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Modes:
+    return _to_file("modes", model, out, set, settings, _read_modes)
+
+
+class LinearModel(NamedTuple):
+    """dx/dt = A x + B u, y = C x + D u, for small changes about a state."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: List[str]
+    inputs: List[str]
+    outputs: List[str]
+    units: Dict[str, str]  #: by name
+    summary: str
+
+    def matrices(self) -> "Tuple[Array, Array, Array, Array]":
+        """(A, B, C, D), as scipy.signal.StateSpace and control.ss take them."""
+        return self.A, self.B, self.C, self.D
+
+
+def _texts(data: Any) -> "List[str]":
+    return [_as_text(value) for value in data[()]]
+
+
+def _read_linear(path: Path, keep: Any, outcome: "_commands.Outcome") -> LinearModel:
+    with h5py().File(path, "r") as f:
+        names = {what: _texts(f[what]) if what in f else [] for what in ("states", "inputs", "outputs")}
+        n, n_u, n_y = (len(names[what]) for what in ("states", "inputs", "outputs"))
+        units: "Dict[str, str]" = {}
+        for what in ("state", "input", "output"):
+            if what + "_units" in f:
+                units.update(zip(names[what + "s"], _texts(f[what + "_units"])))
+        shapes = {"A": (n, n), "B": (n, n_u), "C": (n_y, n), "D": (n_y, n_u)}
+        A, B, C, D = (np.asarray(f[m][()], dtype=float).reshape(shape) if m in f else np.zeros(shape)
+                      for m, shape in shapes.items())
+        return LinearModel(A, B, C, D, names["states"], names["inputs"], names["outputs"], units, outcome.printed)
+
+
+def linearize(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
+              **settings: Any) -> LinearModel:
+    return _to_file("linearize", model, out, set, settings, _read_linear)
+
+
+class Report(str):
+    """What `galpha check` says about a model; `warnings` are its warnings."""
+
+    warnings: List[str]
+
+
+def check(model: Path_, *, set: "Optional[Values]" = None, **options: Any) -> Report:
+    outcome = _commands.finish(_commands.call(
+        ["check", os.fspath(model), *_commands.arguments("check", {"set": dict(set or {}), **options})]))
+    report = Report(outcome.printed)
+    report.warnings = outcome.warnings
+    return report
+
+
+def write(model: Path_, *, set: "Optional[Values]" = None) -> str:
+    """The model with its included files as one text, with the parameters of `set`."""
+    return _commands.finish(_commands.call(
+        ["write", os.fspath(model), *_commands.arguments("write", {"set": dict(set or {})})])).printed
+
+
+# ---- Help, from the program's table of options ----
+
+_about: "Dict[Callable[..., Any], Tuple[str, str, bool]]" = {
+    run: ("run", "Simulates a model file and returns its galpha.Result.", True),
+    static: ("static", "Finds a static equilibrium, or follows a path of equilibria: a galpha.Result by load steps.",
+             True),
+    kinematics: ("kinematics", "A prescribed motion and its forces, without integration: a galpha.Result.", True),
+    modes: ("modes", "Frequencies, damping and shapes of small motions: galpha.Modes.", True),
+    linearize: ("linearize", "The linear model from inputs to outputs: galpha.LinearModel.", True),
+    check: ("check", "Mobility, redundant constraints, initial values of a model, as a text.", False),
+}
+
+
+def _describe(function: "Callable[..., Any]", command: str, line: str, has_file: bool) -> None:
+    rows = [line, "",
+            "model: the model file. set: parameters, {\"k\": 3e4} in SI units or {\"k\": \"30 kN/m\"}."]
+    if has_file:
+        rows.append("out: keeps the HDF5 file there; without, it is removed when the result is no longer used.")
+    rows += ["Failures raise galpha.Error, Ctrl-C galpha.Interrupted; both have the `result` so far.", "",
+             "Further keyword arguments, as options of the program (numbers in SI units, texts with units):", ""]
+    for option in _commands.options(command):
+        if option.name not in ("set", "out"):
+            rows.append(f"    {option.name.replace('-', '_')}: {option.text}")
+    more = _commands.description(command)[1]
+    function.__doc__ = "\n".join(rows + (["", more] if more else []))
+
+
+for _function, (_command, _line, _has_file) in _about.items():
+    _describe(_function, _command, _line, _has_file)
