@@ -104,6 +104,8 @@ GA_API const char *ga_version(void);
   X(GA_REASON_STEP_FAILS, "a step fails down to the least size")                                             \
   X(GA_REASON_PARTS_FAIL, "a step that succeeded fails when repeated in parts")                              \
   X(GA_REASON_NO_STATE_AFTER_JUMP, "there is no consistent state behind a jump of the equations")            \
+  X(GA_REASON_NO_SENSITIVITY, "derivatives by parameters are not supported here")                            \
+  X(GA_REASON_SENSITIVITY_START, "a start at another value of a parameter fails")                            \
   /* systems */                                                                                              \
   X(GA_REASON_CALLBACK_MISSING, "a callback that is needed is not given")                                    \
   X(GA_REASON_CALLBACK_UNUSED, "a callback is given for a block of size 0")                                  \

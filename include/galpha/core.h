@@ -913,6 +913,65 @@ GA_API ga_status ga_stepper_load(ga_stepper *st, const double *saved);
 /* Largest |Φ|, |B v + Φ_t|, |k| at the present state, for monitoring. Each may be NULL. */
 GA_API ga_status ga_stepper_constraint_residuals(ga_stepper *st, double *phi, double *phi_dot, double *k);
 
+/* ---- Sensitivities: derivatives of the numerical solution by parameters and initial values ---------------
+ * Beside a stepper, after every step, the equations of the step are differentiated and solved once for every
+ * parameter: what results is the derivative of the computed solution itself, with the sizes of the steps
+ * held, not that of the exact one. For INDEX3 and STABILIZED, constant and varying steps; what is not
+ * supported is refused by name (docs/sensitivity.md). The run itself is not changed by a bit.
+ *
+ * A parameter is given by the system at four of its values, p − 2δ, p − δ, p + δ, p + 2δ, from which the
+ * derivatives of the equations at fixed states are fourth-order differences: relative errors of about 1e-11
+ * with δ of 1e-3 of the size over which the equations change. An initial value has no systems, only other
+ * initial values. */
+
+enum { GA_PARAMETER_VALUES = 4 };
+typedef struct ga_parameter_value {
+  const ga_system *sys;       /* of the same sizes; NULL: the equations do not depend on the parameter */
+  const double *q0, *v0, *x0; /* initial values; NULL: those given to ga_sensitivity_start() */
+} ga_parameter_value;
+
+/* Exact derivatives of the equations at p by a parameter; all arrays hold zeros on entry. */
+typedef struct ga_parameter_rates {
+  double *residual;  /* [n] of (M vdot − f, Φ, k, −s, −o); NULL: not wanted */
+  double *rate;      /* [n_lambda] of B v + Φ_t; NULL: not wanted */
+  const double *eta; /* [n_lambda] */
+  double *reaction;  /* [nv] of B(q,t)ᵀ eta; NULL: not wanted */
+} ga_parameter_rates;
+typedef int (*ga_parameter_fn)(void *user, const ga_point *p, int parameter,
+                               ga_parameter_rates *out); /* returns as ga_eval_fn */
+
+typedef struct ga_parameter {
+  const char *name;                           /* for messages, copied up to 63 bytes; NULL: its number */
+  double step;                                /* δ > 0 */
+  ga_parameter_value at[GA_PARAMETER_VALUES]; /* at p − 2δ, p − δ, p + δ, p + 2δ; the arrays are borrowed
+                                                 until the start, systems until the object is destroyed */
+  /* NULL: differences. Otherwise the systems are used by starts alone. */
+  ga_parameter_fn derivative;
+  void *user; /* handed to it */
+} ga_parameter;
+
+typedef struct ga_sensitivity ga_sensitivity;
+
+/* Borrows st, copies `parameter` [n]. GA_ERR_ARGUMENT: the method is not supported, or systems differ in
+ * size. */
+GA_API ga_status ga_sensitivity_create(ga_context *ctx, ga_stepper *st, int n, const ga_parameter *parameter,
+                                       ga_sensitivity **out);
+GA_API void ga_sensitivity_destroy(ga_sensitivity **se);
+/* Starts the stepper as ga_stepper_start() does, and differentiates the start, projections and initial
+ * accelerations included, by fourth-order differences of complete starts. Errors of starts at other values
+ * are reported with the name of the parameter. */
+GA_API ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0,
+                                      const double *q0, const double *v0, const double *x0,
+                                      const double *lambda_guess, const double *psi_guess,
+                                      ga_start_report *report);
+/* After every step of the stepper, before anything else is done with it. Allocates nothing, as
+ * ga_stepper_step(). After an error the derivatives are lost, and a start is needed; the stepper is as
+ * before. */
+GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
+/* Derivatives by a parameter of the stepper's present state; .q[nv] in the algebra: q(p + ε) = move(q, ε .q),
+ * .t is the time of the state. NULL before the start. Valid until the next step. */
+GA_API const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter);
+
 /* ---- Simulator: error control, output at given times, events ----------------------------------------------
  * Drives a stepper from t0 to t_end. Step sizes do not depend on output times: output and events within a
  * step are found by dense output. */

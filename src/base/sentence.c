@@ -80,6 +80,10 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_NO_STATE_AFTER_JUMP] =
         {"the equations jump here, and there is no consistent state behind the jump. {detail}", NULL},
 
+    [GA_REASON_NO_SENSITIVITY] = {"derivatives by parameters{{, here by {name},}} are not possible: {detail}",
+                                  "{{; {expected}}}"},
+    [GA_REASON_SENSITIVITY_START] = {"derivatives by {name}: it cannot start at another value of this parameter. {detail}", NULL},
+
     /* systems */
     [GA_REASON_CALLBACK_MISSING] = {"the callback '{callback}' is missing; it is needed because {{{other} "
                                     "has size {0.10}}}{{'{name}' is given}}",

@@ -397,15 +397,17 @@ int ga__assembly_unknown_of(const ga__assembly *as, int column)
   return column < sys->n + sys->nv ? column - sys->n : column - sys->nv;
 }
 
-/* The equations of the unknowns dropped have no residuals. */
-static ga_status solve_expanded(const ga__assembly *as, ga_lu *lu, double *r)
+/* The equations of the unknowns dropped have no residuals; in the transposed matrix these are the unknowns.
+ */
+static ga_status solve_expanded(const ga__assembly *as, ga_lu *lu, ga_status (*solve)(ga_lu *, double *),
+                                double *r)
 {
   const size_t n = (size_t)as->sys->n, nv = (size_t)as->sys->nv, rest = (size_t)as->n - n - nv;
   double *x = as->work;
   memcpy(x, r, n * sizeof *x);
   memset(x + n, 0, nv * sizeof *x);
   memcpy(x + n + nv, r + n, rest * sizeof *x);
-  const ga_status status = ga_lu_solve(lu, x);
+  const ga_status status = solve(lu, x);
   memcpy(r, x, n * sizeof *x);
   memcpy(r + n, x + n + nv, rest * sizeof *x);
   return status;
@@ -413,9 +415,16 @@ static ga_status solve_expanded(const ga__assembly *as, ga_lu *lu, double *r)
 
 ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r)
 {
-  if (as->layout.expanded) return solve_expanded(as, lu, r);
+  if (as->layout.expanded) return solve_expanded(as, lu, ga_lu_solve, r);
   for (int i = 0; i < as->n_left_out; i++) r[as->left_out[i]] = 0.0;
   return ga_lu_solve(lu, r);
+}
+
+ga_status ga__assembly_solve_t(const ga__assembly *as, ga_lu *lu, double *r)
+{
+  if (as->layout.expanded) return solve_expanded(as, lu, ga_lu_solve_t, r);
+  for (int i = 0; i < as->n_left_out; i++) r[as->left_out_column[i]] = 0.0;
+  return ga_lu_solve_t(lu, r);
 }
 
 typedef enum side { EQUATIONS, MULTIPLIERS } side;

@@ -160,7 +160,9 @@ void ga__assembly_leave_out(ga__assembly *as, const ga__null *null, const ga__nu
 int ga__assembly_leaves_out(const ga__assembly *as, const ga__null *null, const ga__null *null_b);
 /* r := K⁻¹ r, excluded constraints ignored. */
 ga_status ga__assembly_solve(const ga__assembly *as, ga_lu *lu, double *r);
-/* The same by least squares: contradicting parts of the equations are ignored, and free multipliers do not
+/* r := K⁻ᵀ r, likewise. */
+ga_status ga__assembly_solve_t(const ga__assembly *as, ga_lu *lu, double *r);
+/* r := K⁻¹ r by least squares: contradicting parts of the equations are ignored, and free multipliers do not
  * change. */
 ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, ga__null *null, ga__null *null_b,
                                      double *r);

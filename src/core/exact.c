@@ -256,16 +256,25 @@ static ga_status is_affordable(ga_stepper *st, int *yes)
   return status;
 }
 
+/* KLU's search for pivots would fill an expanded matrix; few constraints couple little, as of a long beam. */
+static int expands(const ga_stepper *st)
+{
+  return st->n_eta && st->opts.lu != GA_LU_SPARSE && 4 * st->n_eta >= st->sys->nv && st->sys->cluster &&
+         ga__order_wants(st->sys, st->sys->n, st->opts.lu, 0);
+}
+
+ga__layout ga__exact_layout(const ga_stepper *st)
+{
+  return expands(st) ? expanded_layout(st) : layout_of(st, GA__COMPLETE);
+}
+
 /* Without η the matrix is complete. */
 static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out)
 {
   const ga_eta_terms terms = st->n_eta ? st->opts.newton.eta_terms : GA_ETA_FULL;
   const int chooses = terms == GA_ETA_AUTO && st->sys->n > SMALL && !leaves_out;
   int yes = form == GA__REDUCED ? terms == GA_ETA_TRIANGULAR || chooses : terms != GA_ETA_TRIANGULAR;
-  /* KLU's search for pivots would fill it; few constraints couple little, as of a long beam. */
-  const int pays = st->opts.lu != GA_LU_SPARSE && 4 * st->n_eta >= st->sys->nv;
-  if (yes && form == GA__COMPLETE && st->n_eta && !leaves_out && st->sys->cluster && pays &&
-      ga__order_wants(st->sys, st->sys->n, st->opts.lu, 0)) {
+  if (yes && form == GA__COMPLETE && !leaves_out && expands(st)) {
     *out = expanded_layout(st);
     return GA_OK;
   }
@@ -455,6 +464,11 @@ static const ga__family EXACT = {.create = create,
                                  .force_factor = ga__exact_force_factor,
                                  .position_rows = ga__exact_position_rows,
                                  .solve_error = ga__exact_solve_error};
+
+int ga__exact_is_family(const ga__family *family)
+{
+  return family == &EXACT;
+}
 
 const ga__method ga__method_index3 = {
     .family = &EXACT, .keeps_positions = 1, .vdot_at_end = 1, .adjusts_gamma = 1};

@@ -16,9 +16,14 @@ typedef struct auxiliary {
   double eps, span; /* its time offset; time since its previous value */
 } auxiliary;
 
-static void shift_auxiliary(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start)
+static void shift_auxiliary(const auxiliary *x, double eps_wanted, double h, double h_old, double h_start,
+                            ga__shift *by)
 {
   double ratio = h_old > 0.0 ? (eps_wanted - x->eps) / x->span : 0.0;
+  if (h_old > 0.0)
+    *by = (ga__shift){1.0 + ratio, -ratio, 0.0};
+  else if (h != h_start)
+    *by = (ga__shift){h / h_start, 0.0, 1.0 - h / h_start};
   for (int i = 0; i < x->n; i++) {
     if (h_old > 0.0)
       x->out[i] = x->now[i] + ratio * (x->now[i] - x->prev[i]);
@@ -163,8 +168,9 @@ static void begin_auxiliaries(ga_stepper *st, double h)
   plan pa = plan_a(st, h), pw = plan_step(st, s->delta_m, s->delta_f, s->theta, w.eps, h);
   ga__copy_numbers(st->a_n, f->a, nv);
   ga__copy_numbers(st->w_n, f->w, nx);
-  if (pa.shift && h != h_old) shift_auxiliary(&a, pa.eps, h, h_old, h_start);
-  if (pw.shift && h != h_old) shift_auxiliary(&w, pw.eps, h, h_old, h_start);
+  st->shift_a = st->shift_w = (ga__shift){1.0, 0.0, 0.0};
+  if (pa.shift && h != h_old) shift_auxiliary(&a, pa.eps, h, h_old, h_start, &st->shift_a);
+  if (pw.shift && h != h_old) shift_auxiliary(&w, pw.eps, h, h_old, h_start, &st->shift_w);
   st->gamma = pa.gamma;
   st->theta = pw.gamma;
   to[GA__EPS_A] = pa.eps_next;

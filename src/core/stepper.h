@@ -30,6 +30,11 @@ typedef struct ga__inner {
   double *q, *dq;          /* [nq], [nv] of the trial that n belongs to, and the move to the next one */
 } ga__inner;
 
+/* An auxiliary adjusted to h, as a sum of the stored one, the one before, and vdot (or xdot). */
+typedef struct ga__shift {
+  double now, prev, rate;
+} ga__shift;
+
 struct ga_stepper {
   ga_context *ctx;
   const ga_system *sys;
@@ -85,7 +90,8 @@ struct ga_stepper {
   int swept;                                    /* 1: the Jacobian is that of this trial already */
   double *work;                                 /* holds the arrays below */
   double *jacobian_D, *jacobian_Q, *jacobian_G; /* [n_entries] arrays of the Jacobian computed last */
-  double *a_n, *w_n;                            /* a and w adjusted to h */
+  double *a_n, *w_n;                            /* a and w adjusted to h, */
+  ga__shift shift_a, shift_w;                   /* by these factors */
   double *p, *px;   /* β(a₁−a) and w₁−w: the unknowns in a form free of cancellation */
   double *exponent; /* [nv] hΔq + commutator */
   double *T, *TA;   /* packed blocks: T and T A, A = I + (h c₂/12) ad(v_n) */

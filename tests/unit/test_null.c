@@ -63,6 +63,8 @@ static ga_stepper *st, *other; /* the other one may lose its state */
 static ga_simulator *sim;
 static ga_meter *meter;
 static ga_follower *follower;
+static ga_sensitivity *sensitivity;
+static ga_parameter parameter_ = {.name = "nothing", .step = 1e-3};
 static ga_band *band;
 static ga_recorder *rec;
 static ga_result *res;
@@ -91,6 +93,7 @@ static struct { /* where objects would be created */
   ga_meter *meter;
   ga_event_watch *watch;
   ga_follower *follower;
+  ga_sensitivity *sensitivity;
   ga_band *band;
   ga_model *model;
   ga_recorder *recorder;
@@ -371,6 +374,7 @@ static int set_up(void **state)
   assert_int_equal(ga_simulator_step(sim), GA_OK);
   assert_int_equal(ga_meter_create(ga_machine_context(machine), machine, &meter), GA_OK);
   assert_int_equal(ga_follower_create(ctx, other, &follower_opts_, &follower), GA_OK);
+  assert_int_equal(ga_sensitivity_create(ctx, other, 1, &parameter_, &sensitivity), GA_OK);
   assert_int_equal(ga_band_create(ctx, &band_opts_, &band), GA_OK);
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
   assert_true(ga_simulator_saved_size(sim) < sizeof numbers / sizeof *numbers);
@@ -396,6 +400,7 @@ static int tear_down(void **state)
   ga_meter_destroy(&meter);
   ga_event_watch_destroy(&watch);
   ga_follower_destroy(&follower);
+  ga_sensitivity_destroy(&sensitivity);
   ga_band_destroy(&band);
   ga_simulator_destroy(&sim);
   ga_evaluation_destroy(&evaluation);
@@ -617,6 +622,11 @@ static ga_control_block *new_block(void)
   STATUS(ga_stepper_save, (P(st), P(numbers))) \
   STATUS(ga_stepper_load, (P(st), P(numbers))) \
   STATUS(ga_stepper_constraint_residuals, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_sensitivity_create, (P(ctx), P(other), 1, P(&parameter_), P(&none.sensitivity))) \
+  VOID(ga_sensitivity_destroy, (P(&none.sensitivity))) \
+  STATUS(ga_sensitivity_start, (P(sensitivity), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
+  STATUS(ga_sensitivity_step, (P(sensitivity))) \
+  VALUE(ga_sensitivity_at, (P(sensitivity), 0)) \
   STATUS(ga_follower_create, (P(ctx), P(other), FINE(&follower_opts_), P(&none.follower))) \
   VOID(ga_follower_destroy, (P(&none.follower))) \
   STATUS(ga_follower_start, (P(follower), FINE(&start_opts_), 0.01, P(ga_stepper_state(st)))) \
@@ -1017,6 +1027,7 @@ static void discard_created(void)
   ga_meter_destroy(&none.meter);
   ga_event_watch_destroy(&none.watch);
   ga_follower_destroy(&none.follower);
+  ga_sensitivity_destroy(&none.sensitivity);
   ga_band_destroy(&none.band);
   ga_machine_destroy(&none.machine);
   ga_simulator_destroy(&none.simulator);

@@ -1,0 +1,259 @@
+/* Sensitivities: derivatives of the numerical solution by parameters and initial values; memory, and what is
+ * refused. */
+#include "core/sensitivity.h"
+#include "core/arrays.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const char *remedy)
+{
+  return ga__refuse(se->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SENSITIVITY,
+                    &(ga__facts){.at = &(ga__fact_time){se->st->now.scalar[GA__T], NAN, -1, -1},
+                                 .kind = "sensitivities",
+                                 .detail = what,
+                                 .expected = remedy});
+}
+
+/* ---- Creation ---- */
+
+static ga_status tangent_create(ga_sensitivity *se, ga__tangent *d)
+{
+  const ga_system *sys = se->st->sys;
+  const int *size = sys->size;
+  const size_t nv = (size_t)sys->nv, nl = (size_t)size[GA_BLOCK_LAMBDA], nx = (size_t)size[GA_BLOCK_X];
+  const ga__array part[] = {{&d->q, nv},
+                            {&d->v, nv},
+                            {&d->vdot, nv},
+                            {&d->a, nv},
+                            {&d->lambda, nl},
+                            {&d->psi, (size_t)size[GA_BLOCK_PSI]},
+                            {&d->eta, nl},
+                            {&d->x, nx},
+                            {&d->xdot, nx},
+                            {&d->w, nx},
+                            {&d->y, (size_t)size[GA_BLOCK_Y]},
+                            {&d->a_prev, nv},
+                            {&d->w_prev, nx}};
+  return ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &d->block, NULL);
+}
+
+static ga_status work_create(ga_sensitivity *se)
+{
+  const ga_system *sys = se->st->sys;
+  ga__linear_step *s = &se->step;
+  const size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv, n = (size_t)sys->n;
+  const size_t all = n + (size_t)sys->size[GA_BLOCK_LAMBDA], nx = (size_t)sys->size[GA_BLOCK_X];
+  const size_t blocks = (size_t)ga_group_blocks_length(sys->group);
+  const ga__array part[] = {{&s->Dv, entries},     {&s->Dm, entries},      {&s->D, entries},
+                            {&s->Q, entries},      {&s->G, entries},       {&s->G0, entries},
+                            {&se->spare, entries}, {&se->other, entries},  {&s->B_n, (size_t)sys->n_b + 1},
+                            {&s->T, blocks},       {&s->TA, blocks},       {&s->ad, blocks},
+                            {&s->exponent, nv},    {&s->v_n, nv},          {&se->dq, nv},
+                            {&se->dv, nv},         {&se->dvdot, nv},       {&se->dx, nx},
+                            {&se->dxdot, nx},      {&se->force, nv},       {&se->g, all},
+                            {&se->rhs, all},       {&se->value, all},      {&se->room, all},
+                            {&se->kept, all},      {&se->base, all},       {&se->inner, all},
+                            {&se->outer, all},     {&se->inner_even, all}, {&se->outer_even, all},
+                            {&se->one, nv},        {&se->two, nv},         {&se->moves, GA__N_AT * nv}};
+  ga_status status = ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &se->work, NULL);
+  return status ? status : ga__moved_point_create(se->ctx, sys, &se->moved);
+}
+
+static ga_status matrix_create(ga_sensitivity *se)
+{
+  const ga__layout layout = ga__exact_layout(se->st);
+  const ga_status status = ga__assembly_create(se->st->sys, &layout, se->st->opts.lu, &se->assembly);
+  return status ? status : ga__assembly_lu(&se->assembly, se->st->opts.lu, &se->lu);
+}
+
+static int same_sizes(const ga_system *a, const ga_system *b)
+{
+  int same = a->nq == b->nq && a->nv == b->nv && a->n_entries == b->n_entries && a->n_b == b->n_b;
+  for (int i = 0; i < GA_N_BLOCKS; i++) same = same && a->size[i] == b->size[i];
+  for (int e = 0; same && e < a->n_entries; e++) same = a->row[e] == b->row[e] && a->col[e] == b->col[e];
+  return same && !a->def.sample == !b->def.sample;
+}
+
+static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter *given)
+{
+  ga__parameter *par = &se->parameter[j];
+  const ga_system *sys = se->st->sys;
+  par->given = *given;
+  if (given->name)
+    ga__cut_text(par->name, sizeof par->name, given->name);
+  else
+    snprintf(par->name, sizeof par->name, "parameter %d", j);
+  par->given.name = par->name;
+  if (!(given->step > 0.0 && isfinite(given->step)))
+    return ga__refuse_number(se->ctx, "sensitivities", "step", given->step, "> 0 and finite");
+  ga_status status = tangent_create(se, &par->now);
+  for (int k = 0; k < GA__N_AT && !status; k++) {
+    if (!given->at[k].sys != !given->at[0].sys)
+      return ga__refuse_null(se->ctx, "ga_sensitivity_create",
+                             "a system at one of the values of a parameter");
+    if (!given->at[k].sys) continue;
+    if (!same_sizes(sys, given->at[k].sys))
+      return ga__refuse_sensitivity(
+          se, "a parameter changes the number of equations or which of them depend on what",
+          "only parameters that change numbers can be used");
+    status = ga__system_open(se->ctx, given->at[k].sys, &par->at[k].sys);
+    if (!status) status = ga__deriv_create(par->at[k].sys, &par->at[k].deriv);
+  }
+  return status;
+}
+
+static ga_status check_method(ga_sensitivity *se)
+{
+  const ga_stepper *st = se->st;
+  static const char REMEDY[] = "take GA_STABILIZED or GA_INDEX3 (in model files stabilized or index3)";
+  if (st->opts.method == GA_AUTOMATIC && st->opts.order == 0)
+    return ga__refuse_sensitivity(se, "the method automatic may take steps of collocation", REMEDY);
+  if (!ga__exact_is_family(st->family))
+    return ga__refuse_sensitivity(se,
+                                  st->method->has_order
+                                      ? "steps of collocation are not differentiated"
+                                      : "steps of the weighted methods are not differentiated",
+                                  REMEDY);
+  if (st->sys->def.sample)
+    return ga__refuse_sensitivity(se, "states jump at sample times", "sampled blocks are not supported");
+  if (st->sys->def.n_switches > 0)
+    return ga__refuse_sensitivity(se, "parts have modes that switch, as dry friction or rigid stops",
+                                  "parts that switch are not supported");
+  return GA_OK;
+}
+
+static ga_status build(ga_sensitivity *se, const ga_parameter *given)
+{
+  ga_context_opts quiet = se->ctx->opts;
+  quiet.log = NULL;
+  ga_status status = check_method(se);
+  if (!status && ga_context_create(&quiet, &se->quiet)) status = ga__no_memory(se->ctx, "sensitivities");
+  if (!status && !(se->parameter = ga__alloc(se->ctx, (size_t)se->n, sizeof *se->parameter)))
+    status = ga__no_memory(se->ctx, "sensitivities");
+  for (int j = 0; j < se->n && !status; j++) status = parameter_create(se, j, &given[j]);
+  if (!status) status = work_create(se);
+  if (!status) status = matrix_create(se);
+  return status;
+}
+
+ga_status ga_sensitivity_create(ga_context *ctx, ga_stepper *st, int n, const ga_parameter *parameter,
+                                ga_sensitivity **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!out || !st || !parameter)
+    return ga__refuse_null(ctx, __func__, !out ? "out" : !st ? "st" : "parameter");
+  if (n < 1) return ga__refuse_number(ctx, "sensitivities", "n", n, ">= 1");
+  ga_sensitivity *se = ga__alloc(ctx, 1, sizeof *se);
+  if (!se) return ga__no_memory(ctx, "sensitivities");
+  se->ctx = ctx;
+  se->st = st;
+  se->n = n;
+  const ga_status status = build(se, parameter);
+  if (status)
+    ga_sensitivity_destroy(&se);
+  else
+    *out = se;
+  return status;
+}
+
+void ga_sensitivity_destroy(ga_sensitivity **se)
+{
+  if (!se || !*se) return;
+  ga_sensitivity *s = *se;
+  for (int j = 0; s->parameter && j < s->n; j++) {
+    ga__parameter *par = &s->parameter[j];
+    ga__free(s->ctx, par->now.block);
+    for (int k = 0; k < GA__N_AT; k++) {
+      ga__deriv_destroy(&par->at[k].deriv);
+      ga__system_close(&par->at[k].sys);
+    }
+  }
+  ga__free(s->ctx, s->parameter);
+  ga_lu_destroy(&s->lu);
+  ga__assembly_destroy(&s->assembly);
+  ga__moved_point_destroy(s->ctx, &s->moved);
+  ga__free(s->ctx, s->work);
+  ga_context_destroy(&s->quiet);
+  ga__free(s->ctx, s);
+  *se = NULL;
+}
+
+/* ---- The run ---- */
+
+static void show(ga_sensitivity *se)
+{
+  for (int j = 0; j < se->n; j++) {
+    const ga__tangent *d = &se->parameter[j].now;
+    se->parameter[j].view = (ga_state){se->st->now.scalar[GA__T],
+                                       d->q,
+                                       d->v,
+                                       d->vdot,
+                                       d->a,
+                                       d->lambda,
+                                       d->psi,
+                                       d->eta,
+                                       d->x,
+                                       d->xdot,
+                                       d->w,
+                                       d->y};
+  }
+  se->state_number = se->st->state_number;
+}
+
+ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0, const double *q0,
+                               const double *v0, const double *x0, const double *lambda_guess,
+                               const double *psi_guess, ga_start_report *report)
+{
+  if (!se) return GA_ERR_ARGUMENT;
+  se->started = 0;
+  ga_status status = ga_stepper_start(se->st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
+  if (status) return status;
+  if (se->st->red.null.r > 0)
+    return ga__refuse_sensitivity(se, "constraints follow from others, and their multipliers are not unique",
+                                  "leave out redundant constraints");
+  status = ga__sensitivity_start(se, opts, t0, lambda_guess, psi_guess);
+  if (status) return status;
+  se->started = 1;
+  show(se);
+  return GA_OK;
+}
+
+/* The last step must be the one after that of the derivatives, and of a kind that is differentiated. */
+static ga_status check_step(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  if (!se->started) return ga__refuse_order(se->ctx, "ga_sensitivity_step", "after ga_sensitivity_start()");
+  if (!st->can_undo || st->state_number != se->state_number + 1)
+    return ga__refuse_order(se->ctx, "ga_sensitivity_step", "right after every step of its stepper");
+  if (!ga__exact_is_family(st->family))
+    return ga__refuse_sensitivity(se, "steps of collocation are not differentiated", "take GA_STABILIZED");
+  if (st->red.null.r > 0 || st->red.null_eta.r > 0)
+    return ga__refuse_sensitivity(se, "constraints follow from others, and their multipliers are not unique",
+                                  "leave out redundant constraints");
+  if (st->v_n == st->v_moved)
+    return ga__refuse_sensitivity(se, "the index-3 form moves velocities where step sizes change",
+                                  "take GA_STABILIZED or equal steps");
+  return GA_OK;
+}
+
+ga_status ga_sensitivity_step(ga_sensitivity *se)
+{
+  if (!se) return GA_ERR_ARGUMENT;
+  ga_status status = check_step(se);
+  const int was = se->started;
+  se->started = 0;
+  if (!status) status = ga__linear_step_make(se);
+  for (int j = 0; j < se->n && !status; j++) status = ga__linear_step_forward(se, j);
+  if (status) return status;
+  se->started = was;
+  show(se);
+  return GA_OK;
+}
+
+const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter)
+{
+  return se && se->started && parameter >= 0 && parameter < se->n ? &se->parameter[parameter].view : NULL;
+}

@@ -1,0 +1,95 @@
+/* Derivatives of the numerical solution by parameters and initial values (sensitivity.c). */
+#ifndef GALPHA_CORE_SENSITIVITY_H
+#define GALPHA_CORE_SENSITIVITY_H
+
+#include "core/rounding.h"
+#include "core/stepper.h"
+
+enum { GA__N_AT = GA_PARAMETER_VALUES };
+
+/* Derivative of a stepper's state; q in the algebra. */
+typedef struct ga__tangent {
+  double *block;
+  double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
+  double *a_prev, *w_prev; /* of those before, as the last step has used them */
+} ga__tangent;
+
+/* The equations at one value of a parameter. */
+typedef struct ga__variant {
+  const ga_system *sys; /* opened for this object; NULL: the equations do not depend on the parameter */
+  ga__deriv deriv;
+} ga__variant;
+
+typedef struct ga__parameter {
+  ga_parameter given; /* as given; its pointers are used by starts alone */
+  char name[64];
+  ga__variant at[GA__N_AT];
+  int moves_b; /* 1: B depends on it, or may */
+  ga__tangent now;
+  ga_state view; /* of now */
+} ga__parameter;
+
+/* The linear equations of a step, common to all parameters. */
+typedef struct ga__linear_step {
+  double h, c2, gamma, theta;
+  double *Dv, *Dm;        /* [n_entries] derivatives with the shift of v alone, and with that of vdot */
+  double *D, *Q, *G;      /* [n_entries] those of the iteration matrix */
+  double *G0;             /* [n_entries] G at the beginning of the step for v = 0 */
+  double *B_n;            /* [n_b] B there */
+  double *T, *TA, *ad;    /* packed blocks */
+  double *exponent, *v_n; /* [nv] */
+} ga__linear_step;
+
+struct ga_sensitivity {
+  ga_context *ctx, *quiet; /* quiet: without messages, for starts at other values */
+  ga_stepper *st;
+  int n;
+  ga__parameter *parameter; /* [n] */
+  ga__assembly assembly;
+  ga_lu *lu;
+  ga__linear_step step;
+  int started;
+  unsigned long state_number; /* of the stepper's state that the derivatives belong to */
+  double *work;
+  double *dq, *dv, *dvdot, *dx, *dxdot; /* derivatives at the end of the step without those of the unknowns */
+  double *force;                        /* [nv] D_q(Bᵀη) δq + ∂(Bᵀη)/∂p */
+  double *g;                            /* [n + n_eta] derivatives of the residuals, */
+  double *rhs;                          /* [n + n_eta] the same scaled, then the unknowns */
+  double *value, *room;                 /* [n + n_lambda] of the equations at one value, [n] */
+  double *kept;                         /* [n + n_lambda] */
+  double *spare, *other;                /* [n_entries] */
+  double *moves;                        /* [GA__N_AT][nv] from the start's q to those at other values */
+  ga__moved_point moved;
+  double *base;                                    /* [n + n_lambda] values of the system itself */
+  double *inner, *outer, *inner_even, *outer_even; /* [n + n_lambda] of those at ±δ, ±2δ: differences, sums */
+  double *one, *two;                               /* [nv] */
+};
+
+/* -- The step (sensitivity_step.c) -- */
+/* Differentiates the equations of the last step, and factors their matrix. */
+ga_status ga__linear_step_make(ga_sensitivity *se);
+/* The derivatives by parameter j from those at the beginning of the step. */
+ga_status ga__linear_step_forward(ga_sensitivity *se, int j);
+
+/* -- Equations by parameters (sensitivity_equations.c) -- */
+/* ∂r/∂p into g[n], of B v + Φ_t into g + n if the method has η, at p; added: what is there is kept. */
+ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, double *g);
+/* force[nv] += ∂(Bᵀη)/∂p at p. */
+ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *eta,
+                                 double *force);
+/* Whether B is the same for all values at p, to the last bit. */
+ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves);
+/* Values of the system itself at p, which the following ones are compared with. */
+ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p);
+/* out[n] := derivative from values at −2δ, −δ, δ, 2δ; middle: at 0, NULL: they are zero. Returns 0: they are
+ * not on a smooth curve. */
+int ga__four_point(double *out, const double *const value[GA__N_AT], const double *middle, int n,
+                   double step);
+
+/* -- The start (sensitivity_start.c) -- */
+ga_status ga__sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0,
+                                const double *lambda, const double *psi);
+
+ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const char *remedy);
+
+#endif

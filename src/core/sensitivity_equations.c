@@ -1,0 +1,250 @@
+/* Derivatives of the equations by a parameter at a fixed state: exact ones by a callback, or differences of
+ * the systems at four values of the parameter. */
+#include "core/sensitivity.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Weights of f(−2δ), f(−δ), f(δ), f(2δ) over 12 δ, an error of order 4. */
+static const double WEIGHT[GA__N_AT] = {1.0, -8.0, 8.0, -1.0};
+/* First and second differences over δ and over 2δ differ by terms of order δ². Where they differ by more than
+ * this part of both, there is a corner or a jump between the values, or δ is too large. */
+#define MOST_BEND 0.05
+/* Rounding of a residual, and of a start, whose accelerations are differences along the motion in part. */
+#define ROUNDING 1e-14
+#define ROUNDING_OF_START 1e-11
+
+/* Differences of one kind of numbers over δ and 2δ, each of first and of second order, in the same unit. */
+typedef struct bend {
+  double change, off; /* the largest of them, and of their disagreement */
+} bend;
+
+static void add_differences(bend *b, double odd, double odd_2, double even, double even_2)
+{
+  b->change = fmax(b->change, fmax(fmax(fabs(odd), fabs(odd_2)), fmax(fabs(even), fabs(even_2))));
+  b->off = fmax(b->off, fmax(fabs(odd - odd_2), fabs(even - even_2)));
+  if (!isfinite(odd + odd_2 + even + even_2)) b->off = HUGE_VAL;
+}
+
+/* noise: of the values differenced. */
+static int is_smooth(const bend *b, double noise, double step)
+{
+  return b->off <= MOST_BEND * b->change + 8.0 * noise / step;
+}
+
+int ga__four_point(double *out, const double *const value[GA__N_AT], const double *middle, int n, double step)
+{
+  bend b = {0.0, 0.0};
+  double size = 1.0;
+  for (int i = 0; i < n; i++) {
+    const double f[] = {value[0][i], value[1][i], value[2][i], value[3][i]}, f0 = middle ? middle[i] : 0.0;
+    const double odd = (f[2] - f[1]) / (2.0 * step), odd_2 = (f[3] - f[0]) / (4.0 * step);
+    add_differences(&b, odd, odd_2, (f[2] - f0 + (f[1] - f0)) / step,
+                    (f[3] - f0 + (f[0] - f0)) / (4.0 * step));
+    out[i] = (4.0 * odd - odd_2) / 3.0;
+    size = fmax(size, fabs(f0));
+  }
+  return is_smooth(&b, ROUNDING_OF_START * size, step);
+}
+
+static ga_status fail_parameter(ga_sensitivity *se, int j)
+{
+  return ga__refuse(se->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
+                    &(ga__facts){.at = &(ga__fact_time){se->st->now.scalar[GA__T], NAN, -1, -1},
+                                 .kind = "sensitivities",
+                                 .name = se->parameter[j].name,
+                                 .detail = "the equations have a corner or a jump within twice its step",
+                                 .expected = "give a smaller step, or another value of the parameter"});
+}
+
+/* All equations of a variant into value[n + n_lambda]. */
+static ga_status evaluate(ga_sensitivity *se, ga__variant *at, const ga_point *p, int rates)
+{
+  const ga_system *sys = at->sys;
+  double *rate = rates ? se->value + sys->n : NULL;
+  if (sys->def.sweep) return ga__sweep(sys, p, se->value, rate, NULL, se->room);
+  const ga_status status = ga__residual(sys, p, se->value, se->room);
+  return !status && rate ? ga__phi_dot(&at->deriv, p, rate) : status;
+}
+
+/* Sums of the values that belong together. */
+static void collect(ga_sensitivity *se, int k, int n)
+{
+  const int outer = k == 0 || k == GA__N_AT - 1;
+  double *odd = outer ? se->outer : se->inner, *even = outer ? se->outer_even : se->inner_even;
+  const double by = k < GA__N_AT / 2 ? -1.0 : 1.0;
+  for (int i = 0; i < n; i++) {
+    odd[i] += by * se->value[i];
+    even[i] += se->value[i] - se->base[i];
+  }
+}
+
+/* Kinds of equations are judged on their own: their units differ. size: of the terms of each. */
+static int are_smooth(const ga_sensitivity *se, int j, const double *size, int rates)
+{
+  const ga_system *sys = se->st->sys;
+  const double step = se->parameter[j].given.step, inv = 1.0 / step;
+  for (int k = 0; k < GA_N_BLOCKS + rates; k++) {
+    bend b = {0.0, 0.0};
+    const int first = k < GA_N_BLOCKS ? sys->start[k] : sys->n,
+              n = k < GA_N_BLOCKS ? sys->size[k] : sys->size[GA_BLOCK_LAMBDA];
+    for (int i = first; i < first + n; i++)
+      add_differences(&b, 0.5 * inv * se->inner[i], 0.25 * inv * se->outer[i], inv * se->inner_even[i],
+                      0.25 * inv * se->outer_even[i]);
+    if (!is_smooth(&b, ROUNDING * size[k], step)) return 0;
+  }
+  return 1;
+}
+
+/* size[GA_N_BLOCKS + 1] := that of terms which cancel in the values: by how much these change with the
+ * rounding of the state. In equilibrium forces are much larger than their sum. */
+static ga_status measure_terms(ga_sensitivity *se, int j, const ga_point *p, int rates, double *size)
+{
+  enum { PATTERNS = 3 };
+  static const unsigned PATTERN[PATTERNS] = {0x5a5a5a5au, 0x33cc33ccu, 0xe187781eu};
+  const ga_system *sys = se->st->sys;
+  const int nl = sys->size[GA_BLOCK_LAMBDA], n = sys->n + (rates ? nl : 0);
+  ga__variant *at = &se->parameter[j].at[1];
+  ga_status status = evaluate(se, at, p, rates);
+  ga__copy_numbers(se->kept, se->value, n);
+  for (int k = 0; !status && k < PATTERNS; k++) {
+    ga__moved_point_set(sys, p, PATTERN[k], &se->moved);
+    status = evaluate(se, at, &se->moved.p, rates);
+    for (int i = 0; !status && i < n; i++) {
+      const double by = fabs(se->value[i] - se->kept[i]) / DBL_EPSILON;
+      int index;
+      const int b = i < sys->n ? (int)ga__block_of(sys, i, &index) : GA_N_BLOCKS;
+      size[b] = fmax(size[b], by);
+    }
+  }
+  return status;
+}
+
+static void measure_values(const ga_sensitivity *se, int rates, double *size)
+{
+  const ga_system *sys = se->st->sys;
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    size[b] = fmax(size[b], ga__max_abs(se->value + sys->start[b], sys->size[b], NULL));
+  if (!sys->def.sweep) size[GA_BLOCK_V] = fmax(size[GA_BLOCK_V], ga__max_abs(se->room, sys->nv, NULL));
+  if (rates)
+    size[GA_N_BLOCKS] =
+        fmax(size[GA_N_BLOCKS], ga__max_abs(se->value + sys->n, sys->size[GA_BLOCK_LAMBDA], NULL));
+}
+
+static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_point *p, double *g)
+{
+  const ga_system *sys = se->st->sys;
+  ga__parameter *par = &se->parameter[j];
+  const int rates = se->st->n_eta > 0, nl = sys->size[GA_BLOCK_LAMBDA], n = sys->n + (rates ? nl : 0);
+  const double inv = 1.0 / par->given.step;
+  double size[GA_N_BLOCKS + 1] = {0};
+  for (int i = 0; i < n; i++) se->inner[i] = se->outer[i] = se->inner_even[i] = se->outer_even[i] = 0.0;
+  for (int k = 0; k < GA__N_AT; k++) {
+    const ga_status status = evaluate(se, &par->at[k], p, rates);
+    if (status) return status;
+    collect(se, k, n);
+    measure_values(se, rates, size);
+  }
+  for (int i = 0; i < n; i++) g[i] += (8.0 * se->inner[i] - se->outer[i]) * inv / 12.0;
+  if (!are_smooth(se, j, size, rates)) {
+    const ga_status status = measure_terms(se, j, p, rates, size);
+    if (status) return status;
+    if (!are_smooth(se, j, size, rates)) return fail_parameter(se, j);
+  }
+  /* Where Φ or its rate depends on the parameter, B is taken to depend on it too. */
+  for (int i = 0; i < nl && !par->moves_b; i++)
+    par->moves_b =
+        se->inner[sys->start[GA_BLOCK_LAMBDA] + i] != 0.0 || (rates && se->inner[sys->n + i] != 0.0);
+  return GA_OK;
+}
+
+ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p)
+{
+  const ga_system *sys = se->st->sys;
+  const int rates = se->st->n_eta > 0, n = sys->n + se->st->n_eta;
+  ga__variant own = {sys, se->st->deriv};
+  const ga_status status = evaluate(se, &own, p, rates);
+  ga__copy_numbers(se->base, se->value, n);
+  return status;
+}
+
+static ga_status by_callback(ga_sensitivity *se, int j, const ga_point *p, ga_parameter_rates *out)
+{
+  const ga_parameter *given = &se->parameter[j].given;
+  const ga_status before = ga__begin_callback(se->ctx);
+  const int code = given->derivative(given->user, p, j, out);
+  return ga__end_callback(se->st->sys, "derivative", -1, p->t, code, before);
+}
+
+static ga_status check_rates(ga_sensitivity *se, const double *value, int n, double t)
+{
+  const int bad = ga__first_bad(value, n);
+  if (bad < 0) return GA_OK;
+  return ga__refuse(se->ctx, GA_ERR_NAN, GA_REASON_CALLBACK_NOT_FINITE,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                                 .callback = "derivative",
+                                 GA__NUMBERS({value[bad], NULL})});
+}
+
+ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, double *g)
+{
+  const ga_system *sys = se->st->sys;
+  const int rates = se->st->n_eta > 0, n = sys->n + se->st->n_eta;
+  if (!se->parameter[j].given.derivative)
+    return se->parameter[j].at[0].sys ? residual_by_differences(se, j, p, g) : GA_OK;
+  for (int i = 0; i < n; i++) se->value[i] = 0.0;
+  ga_parameter_rates out = {se->value, rates ? se->value + sys->n : NULL, NULL, NULL};
+  ga_status status = by_callback(se, j, p, &out);
+  if (!status) status = check_rates(se, se->value, n, p->t);
+  for (int i = 0; !status && i < n; i++) g[i] += se->value[i];
+  return status;
+}
+
+/* B of a variant into its entries of se->other. */
+static ga_status evaluate_b(ga_sensitivity *se, ga__variant *at, const ga_point *p)
+{
+  ga_jacobian J = {GA_WANT_B, 0.0, 0.0, se->spare, se->other, se->spare};
+  return ga__jacobian(&at->deriv, p, &J);
+}
+
+ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves)
+{
+  const ga_system *sys = se->st->sys;
+  ga__parameter *par = &se->parameter[j];
+  ga_status status = GA_OK;
+  *moves = par->given.derivative != NULL;
+  if (!par->at[0].sys || *moves) return GA_OK;
+  for (int k = 0; k < GA__N_AT && !status; k++) {
+    if ((status = evaluate_b(se, &par->at[k], p))) return status;
+    for (int i = 0; i < sys->n_b; i++) {
+      const double b = se->other[sys->b_entry[i]];
+      if (k > 0 && b != se->step.B_n[i]) *moves = 1;
+      se->step.B_n[i] = b;
+    }
+  }
+  return status;
+}
+
+ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *eta,
+                                 double *force)
+{
+  const ga_system *sys = se->st->sys;
+  ga__parameter *par = &se->parameter[j];
+  ga_status status = GA_OK;
+  if (par->given.derivative) {
+    for (int i = 0; i < sys->nv; i++) se->one[i] = 0.0;
+    ga_parameter_rates out = {NULL, NULL, eta, se->one};
+    status = by_callback(se, j, p, &out);
+    if (!status) status = check_rates(se, se->one, sys->nv, p->t);
+    for (int i = 0; !status && i < sys->nv; i++) force[i] += se->one[i];
+    return status;
+  }
+  if (!par->at[0].sys || !par->moves_b) return GA_OK;
+  const double by = 1.0 / (12.0 * par->given.step);
+  for (int k = 0; k < GA__N_AT; k++) {
+    if ((status = evaluate_b(se, &par->at[k], p))) return status;
+    for (int i = 0; i < sys->n_b; i++)
+      force[sys->b_col[i]] += by * WEIGHT[k] * se->other[sys->b_entry[i]] * eta[sys->b_row[i]];
+  }
+  return GA_OK;
+}

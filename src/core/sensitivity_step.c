@@ -1,0 +1,300 @@
+/* The derivative of a step of exact equilibrium. With derivatives of all that the step begins with, its
+ * formulas give those of q₁, v₁, vdot₁, x₁, xdot₁ up to the unknowns, whose equations are those of Newton's
+ * iteration at the solution:
+ *
+ *   δE  = h(δv + h(δa/2 + δp)) − h(Bᵀδη + D_q(Bᵀη)δq + ∂(Bᵀη)/∂p) + (h²/12)([δv, v₁] + [v, δv₁])
+ *   δq₁ = δq + T(δE − [E, δq])       δv₁ = δv + h(δa + c₂δp)      δvdot₁ = c₁δp + (δa − αf δvdot)/(1−αf)
+ *   r_q δq₁ + r_v δv₁ + r_vdot δvdot₁ + r_λ δλ₁ + r_ψ δψ₁ + r_x δx₁ + r_y δy₁ + ∂r/∂p = 0,  likewise B v +
+ * Φ_t
+ *
+ * E is the exponent of the step, [.,.] the bracket of the group's side. B, v, a, η without index are those
+ * that the step begins with, a already adjusted to h. docs/theory.md has the derivation. */
+#include "core/sensitivity.h"
+
+#include <math.h>
+#include <string.h>
+
+/* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
+static void mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest,
+                       int turned)
+{
+  const int n = ga_group_nv(g), blocks = ga_group_n_blocks(g);
+  for (int i = 0; i < n; i++) out[i] = rest * x[i];
+  for (int b = 0; b < blocks; b++) {
+    int at;
+    const int size = ga_group_block(g, b, &at);
+    for (int i = 0; i < size; i++) {
+      double sum = 0.0;
+      for (int k = 0; k < size; k++) sum += (turned ? T[k * size + i] : T[i * size + k]) * x[at + k];
+      out[at + i] = sum;
+    }
+    T += size * size;
+  }
+}
+
+/* ---- The linear equations ---- */
+
+static ga_status differentiate(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  ga__linear_step *s = &se->step;
+  const ga_system *sys = st->sys;
+  const ga_point p = ga__state_point(&st->now);
+  const unsigned rates = st->n_eta ? GA_WANT_G : 0u;
+  ga_jacobian J = {GA_WANT_D, 0.0, 1.0, s->Dm, s->Q, s->G};
+  ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  J = (ga_jacobian){GA_WANT_D | GA_WANT_Q | GA_WANT_B | rates, 1.0, 0.0, s->Dv, s->Q, s->G};
+  if ((status = ga__jacobian(&st->deriv, &p, &J))) return status;
+  for (int e = 0; e < sys->n_entries; e++)
+    s->D[e] = sys->col[e] < sys->nv ? s->h * s->c2 * s->Dv[e] + st->c1 * s->Dm[e] : s->Dv[e];
+  return GA_OK;
+}
+
+/* The step's exponent from its beginning and end. */
+static void find_exponent(ga_sensitivity *se)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  ga__linear_step *s = &se->step;
+  const ga__state *now = &st->now;
+  const double beta = st->opts.scheme.beta, h = s->h;
+  for (int i = 0; i < sys->nv; i++)
+    s->exponent[i] = h * (s->v_n[i] + h * (0.5 * now->a_prev[i] + beta * (now->a[i] - now->a_prev[i])));
+  if (st->n_eta)
+    for (int i = 0; i < sys->n_b; i++) s->exponent[sys->b_col[i]] -= h * s->B_n[i] * now->eta[sys->b_row[i]];
+  if (st->commutes) ga_group_add_bracket(sys->group, s->exponent, h * h / 12.0, s->v_n, now->v);
+}
+
+static ga_status factor(ga_sensitivity *se)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  ga__linear_step *s = &se->step;
+  static const double UNIT[] = {1.0};
+  if (st->commutes)
+    ga_group_tangent_ad(sys->group, s->T, s->TA, s->exponent, s->h * s->c2 / 12.0, s->v_n);
+  else
+    ga_group_tangent(sys->group, s->T, s->exponent);
+  ga__assembly_input in = {.source = {s->D, s->Q, s->G, NULL, UNIT},
+                           .scale = {[GA__EXACT_ONE] = 1.0,
+                                     [GA__EXACT_H] = s->h,
+                                     [GA__EXACT_INV_H] = 1.0 / s->h,
+                                     [GA__EXACT_C2] = s->c2,
+                                     [GA__EXACT_H2] = s->h * s->h,
+                                     [GA__EXACT_MINUS] = -1.0},
+                           .diag_x =
+                               (1.0 - st->opts.scheme.delta_m) / (s->theta * (1.0 - st->opts.scheme.delta_f)),
+                           .T = s->T,
+                           .TA = st->commutes ? s->TA : s->T,
+                           .B_n = st->n_eta ? s->B_n : NULL,
+                           .null = &st->red.null,
+                           .null_b = &st->red.null_eta};
+  ga__assembly_fill(&se->assembly, &in);
+  return ga_lu_factor(se->lu);
+}
+
+/* D_q Φ_t at the beginning of the step: what does not come from B in G. */
+static ga_status differentiate_begin(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  ga__linear_step *s = &se->step;
+  if (!st->n_eta) return GA_OK;
+  ga_point p = ga__state_point(&st->next);
+  for (int i = 0; i < st->sys->nv; i++) se->one[i] = 0.0;
+  p.v = se->one;
+  ga_jacobian J = {GA_WANT_G, 0.0, 0.0, se->spare, se->spare, s->G0};
+  return ga__jacobian(&st->deriv, &p, &J);
+}
+
+ga_status ga__linear_step_make(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  ga__linear_step *s = &se->step;
+  const ga_system *sys = st->sys;
+  s->h = st->now.scalar[GA__H_OLD];
+  s->gamma = st->gamma;
+  s->theta = st->theta;
+  s->c2 = s->gamma / st->opts.scheme.beta;
+  ga__copy_numbers(s->v_n, st->next.v, sys->nv);
+  if (st->n_eta) ga__copy_numbers(s->B_n, ga__exact_b(st), sys->n_b + 1);
+  const ga_point end = ga__state_point(&st->now);
+  ga_status status = differentiate_begin(se);
+  if (!status) status = differentiate(se);
+  if (!status) status = ga__parameter_base(se, &end);
+  if (status) return status;
+  find_exponent(se);
+  return factor(se);
+}
+
+/* ---- One parameter ---- */
+
+/* force := D_q(B(q)ᵀη) δq at the beginning of the step. B w is the derivative of Φ along w, so that
+ * derivatives along δq and w in either order differ by that along their bracket: ηᵀ D_q(B w) δq = ηᵀ D_q(B
+ * δq) w + ηᵀ B [δq, w]  for all w */
+static ga_status turn_reaction(ga_sensitivity *se, const double *dq, double *force)
+{
+  ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  ga__linear_step *s = &se->step;
+  const double *eta = st->now.eta, most = ga__max_abs(dq, sys->nv, NULL);
+  for (int i = 0; i < sys->nv; i++) force[i] = 0.0;
+  if (!(most > 0.0) || ga__max_abs(eta, st->n_eta, NULL) == 0.0) return GA_OK;
+  const double scale = (1.0 + ga__max_abs(s->v_n, sys->nv, NULL)) / most;
+  for (int i = 0; i < sys->nv; i++) se->two[i] = scale * dq[i];
+  ga_point p = ga__state_point(&st->next);
+  p.v = se->two;
+  ga_jacobian J = {GA_WANT_G, 0.0, 0.0, se->spare, se->spare, se->other};
+  const ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) se->one[i] = 0.0;
+  for (int i = 0; i < sys->n_b; i++) {
+    const int e = sys->b_entry[i];
+    force[sys->b_col[i]] += (se->other[e] - s->G0[e]) / scale * eta[sys->b_row[i]];
+    se->one[sys->b_col[i]] += s->B_n[i] * eta[sys->b_row[i]];
+  }
+  if (ga_group_n_blocks(sys->group) == 0) return GA_OK;
+  ga_group_ad(sys->group, s->ad, dq);
+  mul_blocks(sys->group, se->two, s->ad, se->one, 0.0, 1);
+  for (int i = 0; i < sys->nv; i++) force[i] += se->two[i];
+  return GA_OK;
+}
+
+static double adjusted(const ga__shift *by, double now, double prev, double rate)
+{
+  return by->now * now + by->prev * prev + by->rate * rate;
+}
+
+/* a and w as the step uses them, into a_prev and w_prev of d. */
+static void adjust(const ga_stepper *st, ga__tangent *d)
+{
+  for (int i = 0; i < st->sys->nv; i++)
+    d->a_prev[i] = adjusted(&st->shift_a, d->a[i], d->a_prev[i], d->vdot[i]);
+  for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
+    d->w_prev[i] = adjusted(&st->shift_w, d->w[i], d->w_prev[i], d->xdot[i]);
+}
+
+/* δq₁ into out, from δE. */
+static void move_q(ga_sensitivity *se, const double *dq, double *exponent, double *out)
+{
+  const ga_group *g = se->st->sys->group;
+  const int nv = se->st->sys->nv;
+  ga_group_add_bracket(g, exponent, -1.0, se->step.exponent, dq);
+  mul_blocks(g, out, se->step.T, exponent, 1.0, 0);
+  for (int i = 0; i < nv; i++) out[i] += dq[i];
+}
+
+/* Derivatives at the end of the step as far as they do not come from its unknowns. */
+static void advance_known(ga_sensitivity *se, const ga__tangent *d)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga__linear_step *s = &se->step;
+  const ga_scheme *c = &st->opts.scheme;
+  const double h = s->h, inv_f = 1.0 / (1.0 - c->alpha_f), inv_df = 1.0 / (1.0 - c->delta_f);
+  for (int i = 0; i < sys->nv; i++) {
+    se->dv[i] = d->v[i] + h * d->a_prev[i];
+    se->dvdot[i] = (d->a_prev[i] - c->alpha_f * d->vdot[i]) * inv_f;
+    se->one[i] = h * (d->v[i] + 0.5 * h * d->a_prev[i] - se->force[i]);
+  }
+  if (st->commutes) {
+    ga_group_add_bracket(sys->group, se->one, h * h / 12.0, d->v, st->now.v);
+    ga_group_add_bracket(sys->group, se->one, h * h / 12.0, s->v_n, se->dv);
+  }
+  move_q(se, d->q, se->one, se->dq);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
+    se->dx[i] = d->x[i] + h * d->w_prev[i];
+    se->dxdot[i] = (d->w_prev[i] - c->delta_f * d->xdot[i]) * inv_df;
+  }
+}
+
+/* g += derivatives of the residuals along the known ones. */
+static void differentiate_residual(ga_sensitivity *se, double *g)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga__linear_step *s = &se->step;
+  const int nv = sys->nv, from_x = sys->start[GA_BLOCK_X], to_x = sys->start[GA_BLOCK_Y];
+  const int first = sys->start[GA_BLOCK_LAMBDA], end = sys->start[GA_BLOCK_PSI];
+  for (int e = 0; e < sys->n_entries; e++) {
+    const int row = sys->row[e], col = sys->col[e];
+    if (col >= from_x && col < to_x) {
+      if (row < first || row >= end) g[row] += s->Dv[e] * se->dx[col - from_x];
+    } else if (col < nv) {
+      g[row] += s->Q[e] * se->dq[col];
+      if (row < first || row >= end) g[row] += s->Dv[e] * se->dv[col] + s->Dm[e] * se->dvdot[col];
+    }
+  }
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) g[from_x + i] += se->dxdot[i];
+  for (int i = 0; st->n_eta && i < sys->n_b; i++) {
+    const int e = sys->b_entry[i], row = sys->n + sys->b_row[i], col = sys->b_col[i];
+    g[row] += s->G[e] * se->dq[col] + s->Q[e] * se->dv[col];
+  }
+}
+
+/* rhs := −g with the scales of the iteration matrix's rows. */
+static void scale_rows(const ga_sensitivity *se)
+{
+  const ga_system *sys = se->st->sys;
+  const double h = se->step.h, by[] = {-h, -1.0 / h, -1.0, -h, -h};
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    for (int i = sys->start[b]; i < sys->start[b] + sys->size[b]; i++) se->rhs[i] = by[b] * se->g[i];
+  for (int i = sys->n; i < sys->n + se->st->n_eta; i++) se->rhs[i] = -se->g[i];
+}
+
+/* The derivatives at the end of the step, from the known ones and those of the unknowns in rhs. */
+static void complete(ga_sensitivity *se, ga__tangent *d)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga__linear_step *s = &se->step;
+  const ga_scheme *c = &st->opts.scheme;
+  const double h = s->h, *z = se->rhs, *eta = z + sys->n;
+  const int *size = sys->size, *start = sys->start;
+  for (int i = 0; i < sys->nv; i++) {
+    d->vdot[i] = se->dvdot[i] + st->c1 / h * z[i];
+    d->a[i] = d->a_prev[i] + z[i] / (h * c->beta);
+    se->one[i] = h * z[i]; /* δE beyond its known part, whose share of δq₁ is in se->dq */
+    d->v[i] = se->dv[i] + s->c2 * z[i];
+  }
+  for (int i = 0; st->n_eta && i < sys->n_b; i++)
+    se->one[sys->b_col[i]] -= h * s->B_n[i] * eta[sys->b_row[i]];
+  if (st->commutes) ga_group_add_bracket(sys->group, se->one, h * h * s->c2 / 12.0, s->v_n, z);
+  mul_blocks(sys->group, d->q, s->T, se->one, 1.0, 0);
+  for (int i = 0; i < sys->nv; i++) d->q[i] += se->dq[i];
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) {
+    const double dp = z[start[GA_BLOCK_X] + i] / (s->theta * h);
+    d->x[i] = se->dx[i] + z[start[GA_BLOCK_X] + i];
+    d->xdot[i] = se->dxdot[i] + (1.0 - c->delta_m) / (1.0 - c->delta_f) * dp;
+    d->w[i] = d->w_prev[i] + dp;
+  }
+  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) d->lambda[i] = z[start[GA_BLOCK_LAMBDA] + i] / h;
+  for (int i = 0; i < size[GA_BLOCK_PSI]; i++) d->psi[i] = z[start[GA_BLOCK_PSI] + i] / h;
+  for (int i = 0; i < size[GA_BLOCK_Y]; i++) d->y[i] = z[start[GA_BLOCK_Y] + i] / h;
+  ga__copy_numbers(d->eta, eta, st->n_eta);
+}
+
+ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
+{
+  ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  ga__tangent *d = &se->parameter[j].now;
+  const ga_point begin = ga__state_point(&st->next), end = ga__state_point(&st->now);
+  ga_status status = GA_OK;
+  for (int i = 0; i < sys->nv; i++) se->force[i] = 0.0;
+  for (int i = 0; i < sys->n + st->n_eta; i++) se->g[i] = 0.0;
+  if ((status = ga__parameter_residual(se, j, &end, se->g))) return status;
+  if (st->n_eta) {
+    if ((status = turn_reaction(se, d->q, se->force))) return status;
+    if ((status = ga__parameter_reaction(se, j, &begin, st->now.eta, se->force))) return status;
+  }
+  adjust(st, d);
+  advance_known(se, d);
+  differentiate_residual(se, se->g);
+  scale_rows(se);
+  if ((status = ga__assembly_solve(&se->assembly, se->lu, se->rhs))) return status;
+  const int bad = ga__first_bad(se->rhs, sys->n + st->n_eta);
+  if (bad >= 0) return ga__refuse_sensitivity(se, "they are not finite", NULL);
+  complete(se, d);
+  return GA_OK;
+}
