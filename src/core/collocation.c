@@ -763,7 +763,7 @@ static ga_status make_sweeps(ga_stepper *st, ga__scratch scratch)
 /* Further steps with sweeps from node to node: FEW at first, twice as many each time the others have failed
  * again. */
 enum { FEW = 10, MANY = 320 };
-#define FORGETS 0.9 /* of earlier failures, with each step */
+#define FORGETS 0.98 /* of earlier failures, with each step */
 
 static int failures_here(const ga_stepper *st)
 {

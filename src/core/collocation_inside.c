@@ -252,8 +252,9 @@ static double difference_at(const ga_stepper *st, const difference *d, int i)
 }
 
 /* Where constraints prescribe the motion, only forces have errors: the largest relative one of the
- * multipliers counts as one of q. */
-static void estimate_forces(ga_stepper *st, const difference *d, double C, double power)
+ * multipliers counts as one of q. kappa: factor of the difference. */
+static void estimate_forces(ga_stepper *st, const difference *d, double kappa, double C, double power,
+                            double *e_q)
 {
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
@@ -262,9 +263,9 @@ static void estimate_forces(ga_stepper *st, const difference *d, double C, doubl
       fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
   double largest = 0.0, *scale = c->omega;
   if (!(size > 0.0)) return;
-  for (int i = 0; i < n; i++) largest = fmax(largest, SEEN / M * difference_at(st, d, first + i) / size);
+  for (int i = 0; i < n; i++) largest = fmax(largest, kappa * difference_at(st, d, first + i) / size);
   ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
-  for (int i = 0; i < sys->nv; i++) st->est_q[i] = fmax(st->est_q[i], C * pow(largest, power) * scale[i]);
+  for (int i = 0; i < sys->nv; i++) e_q[i] = fmax(e_q[i], C * pow(largest, power) * scale[i]);
 }
 
 /* S: the largest velocity in the step, and rate of states. */
@@ -304,7 +305,7 @@ void ga__colloc_estimate(ga_stepper *st)
     const double eta = S_x > 0.0 ? kappa * difference_at(st, &d, x + i) / S_x : 0.0;
     st->est_x[i] = C * S_x * h * pow(eta, (p_x - 1.0) / n);
   }
-  if (ga__is_held(st)) estimate_forces(st, &d, C, (p - 1.0) / n);
+  if (ga__is_held(st)) estimate_forces(st, &d, SEEN / rule->stages, C, (p - 1.0) / n, st->est_q);
 }
 
 /* ---- Errors of other orders ----
@@ -348,5 +349,9 @@ int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x)
                factor_x = up ? next * ratio_of(st, &upper, &lower, x, nx) : 1.0;
   errors_by(st, order, up ? &upper : &lower, factor, size_of_v(st, h), 0, nv, e_q);
   errors_by(st, order, up ? &upper : &lower, factor_x, size_of_xdot(st), x, nx, e_x);
+  if (!ga__is_held(st)) return 1;
+  const double factor_f = up ? next * ratio_of(st, &upper, &lower, nv, x - nv) : 1.0, there = order / 2;
+  estimate_forces(st, up ? &upper : &lower, SEEN / there * factor_f, CONSTANT[order],
+                  (order - 1.0) / (there + 2.0), e_q);
   return 1;
 }

@@ -1,8 +1,8 @@
 /* The choice of the order: after each step, whether the next ones would take less work with another one. What
- * the orders next to the present one would need is predicted from derivatives of the motion; whether they do is
- * measured, and an order that needs more than the one before is left again, and tried later. Order 2, which damps
- * what it does not resolve, is for motions that are stiff or rough: it is tried where sweeps show that, and left
- * when they no longer do. Work is counted, not timed, so that runs can be repeated. */
+ * the orders next to the present one would need is predicted from derivatives of the motion; whether they do
+ * is measured, and an order that needs more than the one before is left again, and tried later. Order 2,
+ * which damps what it does not resolve, is for motions that are stiff or rough: it is tried where sweeps show
+ * that, and left when they no longer do. Work is counted, not timed, so that runs can be repeated. */
 #include "core/collocation.h"
 #include "core/simulate.h"
 
@@ -17,14 +17,17 @@ static const struct {
   int order;
 } BEGIN[] = {{4e-3, 4}, {4e-5, 6}, {1e-8, 8}, {0.0, 10}};
 
-/* Work of evaluations: whole numbers, so that differences of sums have no rounding, and a resumed run the same. */
+/* Work of evaluations: whole numbers, so that differences of sums have no rounding, and a resumed run the
+ * same. */
 enum { OF_RESIDUAL = 10, OF_JACOBIAN = 15, OF_FACTORS = 20, OF_SOLUTION = 7 };
 /* Of a step of collocation: for each node, for each sweep of a node, and of its end. */
 enum { NODE = OF_JACOBIAN + OF_FACTORS, SWEEP = OF_RESIDUAL + OF_SOLUTION, END = 55 };
 
 #define GAIN 0.75   /* of the work per unit time, for which an order is changed */
 #define SLOWER 0.35 /* relative growth of the number of sweeps if h grows by e */
-#define ROUGH 2.0   /* work per step that shows a rough motion, relative to that of steps without rejections */
+#define LOSS 25.0   /* of this many steps one may be lost to trying another order than 2 */
+#define ROUGH 2.0   /* work per step that shows a rough motion, relative to that of steps without rejections \
+                     */
 enum {
   TRIAL = 6,         /* steps until an order is compared with the one before, */
   TRIAL_2 = 12,      /* if one of them is 2, */
@@ -33,7 +36,8 @@ enum {
   FIRST_WAIT = 16,   /* steps until an order that was worse is tried again, at first, */
   FIRST_WAIT_2 = 64, /* from order 2, */
   LAST_WAIT = 2048,  /* and at most */
-  ROUGH_STEPS = 8    /* steps of collocation that are looked at before order 2 is tried */
+  ROUGH_STEPS = 8,   /* steps of collocation that are looked at before order 2 is tried, */
+  STIFF_STEPS = 2    /* if they are steps for stiff equations */
 };
 
 static int begin_order(double tolerance)
@@ -73,6 +77,13 @@ static int index_of(int order)
 
 /* ---- Predictions ---- */
 
+/* Size of steps after one of size h with this error; without regard to how fast they may grow, which is the
+ * same for all orders. */
+static double size_by_error(const ga_simulator *sim, double h, double err, int order)
+{
+  return fmin(h * pow(GA__SAFETY / fmax(err, 1e-4), 1.0 / order), ga__sim_largest_step(sim));
+}
+
 /* Size of steps of another order of collocation, by the last step of size h; 0: not known. */
 static double predict_size(ga_simulator *sim, double h, int order)
 {
@@ -83,7 +94,7 @@ static double predict_size(ga_simulator *sim, double h, int order)
   ga__tally_x(&t, &sim->opts, st, e_x);
   ga__tally_q(&t, &sim->opts, st, e_q, sim->weight);
   if (!(t.largest > 0.0) || !isfinite(t.largest)) return 0.0;
-  return fmin(h * pow(GA__SAFETY / t.largest, 1.0 / order), ga__sim_largest_step(sim));
+  return size_by_error(sim, h, t.largest, order);
 }
 
 static double work_of_step(int order, double sweeps)
@@ -98,8 +109,7 @@ static double predict_work(ga_simulator *sim, double h, int now, int other, doub
   if (!((*size = predict_size(sim, h, other)) > 0.0)) return INFINITY;
   const double sweeps = fmax(1.5, 1.0 + (made - 1.0) * (1.0 + SLOWER * log(*size / h)));
   const double steps = work_of_step(other, sweeps) / work_of_step(now, made);
-  const double own = fmin(h * pow(GA__SAFETY / fmax(sim->err_old, 1e-4), 1.0 / now), GA__GROW * h);
-  return steps * own / *size;
+  return steps * size_by_error(sim, h, sim->err_old, now) / *size;
 }
 
 /* 1: the last step was one for stiff equations, or steps with this order are rejected more often than not. */
@@ -122,29 +132,41 @@ static void change_order(ga_simulator *sim, int order, double size, double forme
   plan[GA__PLAN_ORDER] = order;
   plan[GA__PLAN_STEPS] = plan[GA__PLAN_TIME] = plan[GA__PLAN_WORK] = 0.0;
   sim->power = sim->err_old = 0.0;
-  if (size > 0.0)
-    sim->h_next = fmin(fmax(size, GA__SHRINK * sim->h_next), GA__GROW * sim->h_next);
+  if (size > 0.0) sim->h_next = fmin(fmax(size, GA__SHRINK * sim->h_next), GA__GROW * sim->h_next);
 }
 
-static void wait_for(double *plan, int index, double first)
+/* At least `least` steps, and twice as many each time. */
+static void wait_for(double *plan, int index, double first, double least)
 {
-  const double span = fmax(plan[GA__PLAN_SPAN + index], first);
+  const double span = fmax(fmax(plan[GA__PLAN_SPAN + index], first), fmin(least, LAST_WAIT));
   plan[GA__PLAN_WAIT + index] = span;
   plan[GA__PLAN_SPAN + index] = fmin(2.0 * span, LAST_WAIT);
 }
 
-/* The order was changed some steps ago: back to the one before if that needed less work; to order 2 if the
- * motion is still rough. 1: changed, or not known yet. */
+/* Steps of the former order that took as much work as trying the present one took in vain. */
+static double steps_lost(const ga_simulator *sim)
+{
+  const double *plan = sim->st->now.plan;
+  const double former = plan[GA__PLAN_FORMER_WORK], steps = plan[GA__PLAN_STEPS];
+  const double lost = fmax(plan[GA__PLAN_WORK] - former * plan[GA__PLAN_TIME], 0.0);
+  return lost * steps / fmax(steps - 1.0, 1.0) / (former * sim->h_next); /* the first step was not counted */
+}
+
+/* The order was changed some steps ago: back to the one before if that needed less work; to order 2 at once
+ * where steps for stiff equations show it. 1: changed, or not known yet. */
 static int judge_change(ga_simulator *sim, int now, double work)
 {
   double *plan = sim->st->now.plan;
   const int former = (int)plan[GA__PLAN_FORMER], with_2 = former == 2 || ORDERS[now] == 2;
-  if (former == 0 || plan[GA__PLAN_STEPS] < (with_2 ? TRIAL_2 : TRIAL)) return former != 0;
-  const int worse = former == 2 ? is_rough(sim->st) : work > plan[GA__PLAN_FORMER_WORK];
+  const int more = work > plan[GA__PLAN_FORMER_WORK];
+  const int is_clear = former == 2 && more && ga__colloc_of(sim->st)->in_order;
+  if (former == 0 || (plan[GA__PLAN_STEPS] < (with_2 ? TRIAL_2 : TRIAL) && !is_clear)) return former != 0;
   plan[GA__PLAN_FORMER] = 0.0;
-  if (!worse) plan[GA__PLAN_SPAN + now] = 0.0;
-  if (!worse) return 0;
-  wait_for(plan, now, former == 2 ? FIRST_WAIT_2 : FIRST_WAIT);
+  if (!more) plan[GA__PLAN_SPAN + now] = 0.0;
+  if (!more && ORDERS[now] == 2) wait_for(plan, index_of(begin_order(sim->st->tolerance)), FIRST_WAIT_2, 0.0);
+  if (!more) return 0;
+  const double least = former == 2 ? LOSS * steps_lost(sim) : 0.0;
+  wait_for(plan, now, former == 2 ? FIRST_WAIT_2 : FIRST_WAIT, least);
   change_order(sim, former, 0.0, 0.0);
   return 1;
 }
@@ -170,7 +192,7 @@ static int try_member(ga_simulator *sim, double work)
   ga_stepper *st = sim->st;
   const double *plan = st->now.plan;
   const int other = ga__member_is_second(st) ? 2 : begin_order(st->tolerance);
-  const double least = other == 2 ? ROUGH_STEPS : FIRST_WAIT_2;
+  const double least = other != 2 ? 1.0 : ga__colloc_of(st)->in_order ? STIFF_STEPS : ROUGH_STEPS;
   if (!ga__has_members(st) || plan[GA__PLAN_STEPS] < least || plan[GA__PLAN_WAIT + index_of(other)] > 0.0)
     return 0;
   if (other == 2 && !is_rough(st)) return 0;
@@ -218,6 +240,7 @@ ga_status ga__sim_change_member(ga_simulator *sim)
   const int second = ga__member_is_second(st);
   ga__sim_copy_state(sim, &st->view);
   ga__member_use(st, !second);
-  const ga_status status = ga__sim_restart(sim, st->now.scalar[GA__T], fmin(h_next, ga__sim_largest_step(sim)));
+  const ga_status status =
+      ga__sim_restart(sim, st->now.scalar[GA__T], fmin(h_next, ga__sim_largest_step(sim)));
   return status;
 }
