@@ -44,6 +44,7 @@ int app_static(const app_arguments *a);
 int app_kinematics(const app_arguments *a);
 int app_write(const app_arguments *a);
 int app_converge(const app_arguments *a);
+int app_sweep(const app_arguments *a);
 int app_linearize(const app_arguments *a);
 int app_reduce(const app_arguments *a);
 int app_modes(const app_arguments *a);

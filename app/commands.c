@@ -151,6 +151,39 @@ static const char converge_more[] = "Errors are 2-norms over all components of p
                                     "without\n"
                                     "-o a missing picture is no failure.";
 
+static const app_option sweep_rows[] = {
+    {"set", 0, "NAME=VALUES", 1,
+     "a parameter: from:to:step, a list, linspace(a,b,n), geomspace(a,b,n), or a distribution; one value: a "
+     "constant"},
+    {"runs", 0, "FILE", 0, "a table (.csv) of runs; its columns are parameters: k [N/m],c"},
+    {"samples", 0, "N", 0, "how many values are drawn from distributions"},
+    {"sampling", 0, "NAME", 0, "random (default) or latin, a Latin hypercube"},
+    {"seed", 0, "N", 0, "of all draws (default 1)"},
+    {"zip", 0, NULL, 0, "first values together, second values together, ..., instead of all combinations"},
+    {"measure", 0, "NAME=MEASURE", 1, "what is measured: 'peak=max(hinge.fx)'; NAME= may be left out"},
+    {"record", 0, "NAMES", 1, "signals to keep over time too, separated by commas, at every --output"},
+    {"jobs", 'j', "N", 0, "runs at the same time (default: the number of processors)"},
+    {"out", 'o', "FILE", 0, "table, .h5 or .csv (default: the model's name with _sweep.h5)"},
+    {"resume", 0, NULL, 0, "continue a sweep that was stopped or killed, with its finished runs"},
+    {"max-runs", 0, "N", 0, "refuse more runs than this (default 10000000)"},
+    {"allow-library", 0, NULL, 0, "allow the model to load shared libraries with user functions"},
+    {"quiet", 'q', NULL, 0, "no progress, no report"},
+    OPTION_END};
+
+static const char sweep_more[] =
+    "Runs the model for all combinations of values, and writes one table: a row for each run. Distributions, "
+    "drawn\n"
+    "together --samples times: uniform(low,high), loguniform(low,high), normal(mean,deviation), "
+    "lognormal(mean,deviation),\n"
+    "triangular(low,mode,high), exponential(mean), weibull(scale,shape); min=X and max=X truncate them. "
+    "Measures are\n"
+    "expressions of max, min, range, mean, rms, std, integral, initial, final, at(T,x), peak_time, low_time, "
+    "crossing,\n"
+    "crossings, settling, rise, overshoot, each of an expression of signals. Runs that fail have a row with "
+    "the "
+    "reason.\n"
+    "The table is the same to the last bit whatever --jobs is, and after --resume.";
+
 static const app_option linearize_rows[] = {
     {"inputs", 0, "NAMES", 1,
      "inputs, separated by commas: outputs of blocks, drives, signals used in expressions"},
@@ -278,7 +311,8 @@ static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all sign
 /* Options of a command, followed by those of settings. */
 enum { MOST_OPTIONS = 128 };
 static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], kinematics_options[MOST_OPTIONS],
-    converge_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS], modes_options[MOST_OPTIONS];
+    converge_options[MOST_OPTIONS], sweep_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS],
+    modes_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
@@ -292,6 +326,8 @@ static const app_command commands[] = {
      write_more},
     {"converge", app_converge, "MODEL", 1, 1, "halves the step repeatedly, and reports errors and orders",
      converge_options, converge_more},
+    {"sweep", app_sweep, "MODEL", 1, 1, "runs a model with many parameters, and writes a table of measures",
+     sweep_options, sweep_more},
     {"linearize", app_linearize, "MODEL", 1, 1, "writes a linear model from inputs to outputs",
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
@@ -373,6 +409,7 @@ static void make_options(void)
   join_options(static_options, static_rows, takes_position);
   join_options(kinematics_options, kinematics_rows, takes_times);
   join_options(converge_options, converge_rows, takes_motion);
+  join_options(sweep_options, sweep_rows, takes_all);
   join_options(linearize_options, linearize_rows, takes_motion);
   join_options(modes_options, modes_rows, takes_motion);
   made = 1;

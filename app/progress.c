@@ -156,3 +156,28 @@ void app_progress_clear(app_progress *p)
   if (p->shown) app_terminal_control("\r\033[K");
   p->shown = 0;
 }
+
+/* ---- Counted work ---- */
+
+int app_progress_count_due(app_progress *p, double done)
+{
+  if (p->mode == APP_PROGRESS_BAR) return app_clock() - p->last >= REDRAW;
+  return p->mode == APP_PROGRESS_LINES && line_is_due(p, done);
+}
+
+void app_progress_count_show(app_progress *p, double done, const char *text)
+{
+  char whole[200], left[32];
+  p->last = app_clock();
+  set_tenth(p, tenth_of(p, done));
+  const double rate = (done - p->t_from) / (p->last - p->began);
+  if (rate > 0.0)
+    app_duration(left, sizeof left, (p->t_end - done) / rate);
+  else
+    snprintf(left, sizeof left, "?");
+  snprintf(whole, sizeof whole, "%s, %s left", text, left);
+  if (p->mode == APP_PROGRESS_BAR)
+    draw(p, fraction_of(p, done), whole);
+  else
+    fprintf(stderr, "%3d %%  %s\n", 10 * p->tenth, whole);
+}

@@ -32,6 +32,9 @@ void app_progress_start(app_progress *p, int quiet, double t_start, double t_fro
  * t_next; may be called at any time. */
 int app_progress_due(app_progress *p, double t, long step);
 void app_progress_show(app_progress *p, double t, double h);
+/* The same for work that is counted from t_start = 0 to t_end, with words in place of the time. */
+int app_progress_count_due(app_progress *p, double done);
+void app_progress_count_show(app_progress *p, double done, const char *text);
 void app_progress_clear(app_progress *p); /* before anything else is printed */
 
 #endif

@@ -1,47 +1,14 @@
 /* galpha run: simulates a model and writes its results. */
-#define _XOPEN_SOURCE 700 /* SIGXCPU */
-#include "call.h"
+#include "interrupt.h"
 #include "runner.h"
 
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { CHECK_EVERY = 256 }; /* steps between evaluations of constraint residuals */
-
-/* ---- Signals of the system ---- */
-
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int number)
-{
-  stop_signal = number;
-}
-
-/* The signal that stops the run; 0: none. */
-static int stop_asked(void)
-{
-  return app_call_is_made() ? (app_call_is_stopped() ? SIGINT : 0) : (int)stop_signal;
-}
-
-/* A second signal of the same kind ends the program at once. Signals that the parent process ignores, as
- * nohup does with SIGHUP, stay ignored. */
-static void catch_signals(void)
-{
-  if (app_call_is_made()) return;
-  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-  struct sigaction action, before;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
-  sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(numbers[i], &action, NULL);
-}
 
 /* ---- Statistics ---- */
 
@@ -214,7 +181,7 @@ static ga_status do_periodic_work(app_runner *r, const ga_state *s, int finished
   if (step >= r->watch.next || app_rejected(stats) > r->watch.refused) app_watch_step(&r->watch, s, stats);
   if (all % CHECK_EVERY == 0 || finished) update_residuals(r);
   if (!status && every > 0 && (all % every == 0 || finished))
-    status = app_checkpoint_keep(r, finished || stop_asked());
+    status = app_checkpoint_keep(r, finished || app_stop_asked());
   if (app_progress_due(progress, s->t, step))
     app_progress_show(progress, s->t, ga_simulator_next_step(r->s.simulator));
   r->wait = lesser(lesser(steps_until(all, CHECK_EVERY), steps_until(all, every)),
@@ -240,7 +207,7 @@ static ga_status run_steps(app_runner *r)
   double asked = 0.0; /* [s] clock time of the signal */
   int finished = ga_simulator_finished(r->s.simulator);
   while (!finished) {
-    if (stop_asked()) {
+    if (app_stop_asked()) {
       if (asked == 0.0) asked = app_clock();
       if (may_stop(r, asked)) return GA_STOPPED;
     }
@@ -326,7 +293,7 @@ static int run_round(app_runner *r, int *again)
     if (code) return code;
     if (r->had_finished && r->bars.accuracy == 0.0) return nothing_to_do(r);
   }
-  catch_signals();
+  app_catch_signals();
   if (!status && !r->had_finished) status = run_steps(r);
   app_progress_clear(&r->s.progress);
   if (status != GA_OK && status != GA_STOPPED) {
@@ -341,7 +308,7 @@ static int run_round(app_runner *r, int *again)
     *again = app_bars_end(&r->bars, &r->s, app_runner_totals(r).steps, &next) == APP_TRY_AGAIN;
     if (r->had_finished && !*again) return nothing_to_do(r);
   }
-  if (!*again) return app_end_reported(r, status ? stop_asked() : 0, app_clock() - began);
+  if (!*again) return app_end_reported(r, status ? app_stop_asked() : 0, app_clock() - began);
   status = app_end_round(r, next, app_clock() - began);
   r->s.settings.tolerance = next;
   r->in_part = 1;

@@ -7,6 +7,8 @@
 
 enum { MOST_COLUMNS = 1000, LARGEST = 1 << 28 };
 
+const char app_no_time[] = "";
+
 typedef struct reader {
   const app_arguments *a;
   ga_context *ctx;
@@ -116,6 +118,7 @@ static const char *column_at(const void *table, int i)
 static int find_time(const reader *r, app_table *t, const char *column)
 {
   t->time = -1;
+  if (column == app_no_time) return APP_DONE;
   for (int i = 0; i < t->n_columns && t->time < 0; i++)
     if (column ? strcmp(t->name[i], column) == 0
                : same_word(t->name[i], "time") || same_word(t->name[i], "t"))
@@ -178,12 +181,13 @@ static int read_row(const reader *r, app_table *t, char *line, long most, const 
   }
   if (i < t->n_columns)
     return app_misused(r->a, "%s:%ld: %d fields instead of %d", r->file, r->line, i, t->n_columns);
-  const double *time = &t->value[t->time * most + t->n];
+  t->n++;
+  if (t->time < 0) return APP_DONE;
+  const double *time = &t->value[t->time * most + t->n - 1];
   if (!isfinite(*time)) return app_misused(r->a, "%s:%ld: the time is missing", r->file, r->line);
-  if (t->n > 0 && *time < time[-1])
+  if (t->n > 1 && *time < time[-1])
     return app_misused(r->a, "%s:%ld: the time %g s is before that of the line above, %g s", r->file, r->line,
                        *time, time[-1]);
-  t->n++;
   return APP_DONE;
 }
 

@@ -7,7 +7,7 @@
 #include "galpha/galpha.h"
 
 typedef struct app_table {
-  int n_columns, time; /* time: its column */
+  int n_columns, time; /* time: its column; −1: none */
   long n;              /* rows */
   char **name, **unit; /* [n_columns] unit of the values, in SI; "": none was given */
   char (*si)[64];      /* [n_columns] memory of the units */
@@ -17,6 +17,7 @@ typedef struct app_table {
   int n_renamed;
 } app_table;
 
+extern const char app_no_time[]; /* as `column`: the table has no times */
 /* Reads "time [s],angle [deg]" and rows of numbers, separated by commas, semicolons or tabs; NaN where a
  * field is empty. Times must not decrease. column: name of the time's column, NULL: time or t. Reports errors
  * on stderr, with line and column; returns an exit code. */

@@ -83,7 +83,7 @@ static int take_number(const app_arguments *a, const char *option, const ga_sett
                      at->most);
 }
 
-static int take_table(const app_arguments *a, ga_run_settings *o)
+int app_settings_take(const app_arguments *a, ga_run_settings *o)
 {
   ga_setting at;
   char option[APP_OPTION_NAME];
@@ -104,8 +104,7 @@ static int take_table(const app_arguments *a, ga_run_settings *o)
   return code;
 }
 
-/* Refuses options that have no effect because of other options or the model. */
-static int find_unused(const app_arguments *a, const ga_run_settings *o)
+int app_settings_unused(const app_arguments *a, const ga_run_settings *o)
 {
   ga_setting at, on;
   char option[APP_OPTION_NAME], by[APP_OPTION_NAME];
@@ -171,11 +170,11 @@ static int check_a0(const app_task *s, const app_arguments *a)
 static int take_settings(app_task *s, const app_arguments *a, const ga_method *method)
 {
   ga_run_settings *o = &s->settings;
-  int code = take_table(a, o);
+  int code = app_settings_take(a, o);
   if (!code) code = take_a0(s, a);
   if (!code) ga_run_choose_steps(o, app_has(a, "step"), app_has(a, "tol"), app_has(a, "accuracy"));
   if (!code && method) o->method = *method;
-  if (!code && !method) code = find_unused(a, o);
+  if (!code && !method) code = app_settings_unused(a, o);
   if (!code && ga_run_check(s->ctx, o)) {
     app_call_keep_error(s->ctx);
     code = app_misused(a, "%s", ga_context_error(s->ctx)->text);
@@ -249,7 +248,7 @@ void app_task_release_warnings(app_task *s, int reported)
 
 /* ---- The model ---- */
 
-static void print_messages(const ga_model *model)
+void app_print_messages(const ga_model *model)
 {
   for (int i = 0; i < ga_model_n_messages(model); i++) {
     const ga_model_message *m = ga_model_message_at(model, i);
@@ -275,7 +274,7 @@ static int read_model(app_task *s, const app_arguments *a, const ga_form *form)
   opts.allow_library = app_has(a, "allow-library");
   const ga_status status = ga_model_read_file(s->ctx, a->operands[0], &opts, &s->model);
   free(set);
-  if (s->model && !s->quiet) print_messages(s->model);
+  if (s->model && !s->quiet) app_print_messages(s->model);
   int errors = 0;
   for (int i = 0; s->model && i < ga_model_n_messages(s->model); i++)
     errors += ga_model_message_at(s->model, i)->level == GA_MESSAGE_ERROR;

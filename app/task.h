@@ -71,6 +71,12 @@ void app_warn_of_pulls(const ga_meter *meter);
 /* Prints mobility, redundant constraints and what the start changed. coordinates 1: also coordinates of
  * joints; verbose 1: also residuals and the numerical start of the method. */
 void app_task_report(const app_task *s, FILE *out, int coordinates, int verbose);
+/* Settings of the command line, into *o. Both return exit codes. */
+int app_settings_take(const app_arguments *a, ga_run_settings *o);
+/* Refuses options that have no effect because of other options or the model. */
+int app_settings_unused(const app_arguments *a, const ga_run_settings *o);
+/* Errors and warnings of a model, on stderr. */
+void app_print_messages(const ga_model *model);
 /* From the table of settings: the name of a choice; "rho 0.8"; the name of the option. */
 enum { APP_OPTION_NAME = 32 };
 const char *app_choice(const ga_run_settings *o, const char *name);

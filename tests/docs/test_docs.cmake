@@ -1,5 +1,5 @@
 # The documentation keeps what it promises: the programs of docs/start-c.md, docs/simulate.md, docs/machines.md,
-# docs/sweep.md and docs/evaluate.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c, docs/hanging_chain.c and
+# docs/large-models.md and docs/evaluate.md are docs/pendulum.c, docs/bouncing_pendulum.c, docs/arm.c, docs/hanging_chain.c and
 # docs/small_motions.c, they compile, and they print what the pages show; docs/trust.md has a row for every case of tests/trust; every link to a file of the tree leads
 # somewhere; tables of Markdown are drawn as such; docs/develop/architecture.md has every file of the sources once.
 #
@@ -78,7 +78,7 @@ endmacro()
 program(start-c.md pendulum.c)
 program(simulate.md bouncing_pendulum.c)
 program(machines.md arm.c)
-program(sweep.md hanging_chain.c)
+program(large-models.md hanging_chain.c)
 program(evaluate.md small_motions.c)
 
 # ---- The table of docs/trust.md ----

@@ -16,6 +16,7 @@
 #include "galpha/galpha.h"
 #include "galpha/model.h"
 #include "galpha/result.h"
+#include "galpha/study.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,10 @@ static struct { /* where objects would be created */
   ga_stepper *stepper;
   ga_simulator *simulator;
   ga_machine *machine;
+  ga_measures *measures;
+  ga_design *design;
+  ga_study *study;
+  ga_study_worker *worker;
   ga_modal_body *modal_body;
   ga_meter *meter;
   ga_event_watch *watch;
@@ -136,7 +141,7 @@ static ga_control_block *sampled, *to_sample;
 static ga_break break_;
 static unsigned side_;
 static ga_limit limit_;
-  static ga_pull pull_;
+static ga_pull pull_;
 static const ga_state *state_;
 static ga_band_opts band_opts_;
 static ga_follower_opts follower_opts_;
@@ -189,6 +194,15 @@ static ga_piece_load piece_load_;
 static ga_coarse_part coarse_part_;
 static double *read_numbers_;
 static char *read_text_;
+static ga_design *design;
+static ga_design_opts design_opts_;
+static ga_measures *measures;
+static ga_study *study;
+static ga_study_opts study_opts_;
+static ga_study_worker *worker;
+static ga_study_row row_;
+static const char *const measure_texts[] = {"final(t)"};
+static char study_model[80];
 static ga_collision_def collision_def_;
 static ga_constraint_def constraint_def_;
 static ga_scalar_def scalar_def_;
@@ -325,6 +339,26 @@ static void make_files(void)
   assert_int_equal(ga_result_open(ctx, path[1], &res), GA_OK);
 }
 
+/* A sweep of one run. */
+static void make_study(void)
+{
+  snprintf(study_model, sizeof study_model, "%s/model.yaml", folder);
+  FILE *file = fopen(study_model, "w");
+  assert_non_null(file);
+  fputs(MODEL, file);
+  assert_int_equal(fclose(file), 0);
+  design_opts_ = ga_design_defaults();
+  assert_int_equal(ga_design_create(ctx, &design_opts_, &design), GA_OK);
+  study_opts_ = ga_study_defaults();
+  study_opts_.model = study_model, study_opts_.design = design;
+  study_opts_.n_measures = 1, study_opts_.measures = measure_texts;
+  assert_int_equal(ga_study_create(ctx, &study_opts_, &study), GA_OK);
+  assert_int_equal(ga_study_worker_create(study, NULL, &worker), GA_OK);
+  assert_int_equal(ga_study_compute(worker, 0, &row_), GA_OK);
+  assert_int_equal(ga_measures_create(ctx, machine, 1, measure_texts, 0, NULL, NULL, &measures), GA_OK);
+  assert_int_equal(ga_measures_start(measures, st, NULL), GA_OK);
+}
+
 static int set_up(void **state)
 {
   static const double grid[] = {0.0, 1.0, 2.0, 3.0};
@@ -387,6 +421,7 @@ static int set_up(void **state)
                                       numbers + 3072, numbers + 3328, numbers + 3584};
   table_.numbers = numbers;
   make_files();
+  make_study();
   return 0;
 }
 
@@ -395,6 +430,11 @@ static int tear_down(void **state)
   (void)state;
   ga_result_close(&res);
   ga_recorder_destroy(&rec);
+  ga_measures_destroy(&measures);
+  ga_study_worker_destroy(&worker);
+  ga_study_destroy(&study);
+  ga_design_destroy(&design);
+  unlink(study_model);
   for (int i = 0; i < 2; i++) unlink(path[i]);
   rmdir(folder);
   ga_meter_destroy(&meter);
@@ -898,9 +938,48 @@ static ga_control_block *new_block(void)
   VALUE(ga_result_run_status, (P(res))) \
   VALUE(ga_result_model, (P(res))) \
   STATUS(ga_result_checkpoint, (P(res), P(numbers), P(&size), FINE(numbers))) \
-  STATUS(ga_result_export_csv, (P(res), P("x"), 1, FINE(names)))
+  STATUS(ga_result_export_csv, (P(res), P("x"), 1, FINE(names))) \
+  STATUS(ga_measures_create, (P(ctx), P(machine), 1, P(measure_texts), 0, FINE(NULL), FINE(ints), P(&none.measures))) \
+  VOID(ga_measures_destroy, (P(&none.measures))) \
+  VALUE(ga_measures_unit, (P(measures), 0)) \
+  STATUS(ga_measures_start, (P(measures), P(st), FINE(meter))) \
+  STATUS(ga_measures_step, (P(measures), P(st), FINE(meter))) \
+  STATUS(ga_measures_end, (P(measures), P(numbers), FINE(numbers))) \
+  VALUE(ga_measures_note, (P(measures), 0)) \
+  STATUS(ga_design_create, (P(ctx), P(&design_opts_), P(&none.design))) \
+  VOID(ga_design_destroy, (P(&none.design))) \
+  VALUE(ga_design_n_runs, (P(design))) \
+  VALUE(ga_design_n_parameters, (P(design))) \
+  VALUE(ga_design_name, (P(design), 0)) \
+  VALUE(ga_design_unit, (P(design), 0)) \
+  STATUS(ga_design_values, (P(design), 0, P(numbers))) \
+  STATUS(ga_study_create, (P(ctx), P(&study_opts_), P(&none.study))) \
+  VOID(ga_study_destroy, (P(&none.study))) \
+  VALUE(ga_study_model, (P(study))) \
+  VALUE(ga_study_n_measures, (P(study))) \
+  VALUE(ga_study_label, (P(study), 0)) \
+  VALUE(ga_study_unit, (P(study), 0)) \
+  VALUE(ga_study_width, (P(study))) \
+  VALUE(ga_study_n_done, (P(study))) \
+  VALUE(ga_study_n_failed, (P(study))) \
+  VALUE(ga_study_n_inaccurate, (P(study))) \
+  VALUE(ga_study_digest, (P(study))) \
+  VALUE(ga_study_status_of, (P(study), 0)) \
+  VALUE(ga_study_values, (P(study), 0)) \
+  VALUE(ga_study_text, (P(study), 0)) \
+  VALUE(ga_study_take, (P(study))) \
+  STATUS(ga_study_worker_create, (P(study), FINE(NULL), P(&none.worker))) \
+  VOID(ga_study_worker_destroy, (P(&none.worker))) \
+  STATUS(ga_study_compute, (P(worker), 0, P(&row_))) \
+  STATUS(ga_study_store, (P(study), P(&row_))) \
+  STATUS(ga_study_run, (P(study), 1, 0.1, NULL, FINE(NULL))) \
+  STATUS(ga_study_write, (P(study), P(path[1])))
 
 #define WITHOUT_POINTERS(X) \
+  X(ga_measure_at) \
+  X(ga_distribution_at) \
+  X(ga_design_defaults) \
+  X(ga_study_defaults) \
   X(ga_status_text) \
   X(ga_reason_text) \
   X(ga_version) \
@@ -1021,6 +1100,10 @@ enum { N_CALLS = sizeof calls / sizeof *calls };
 /* What a call created after all, because NULL was fine. */
 static void discard_created(void)
 {
+  ga_measures_destroy(&none.measures);
+  ga_study_worker_destroy(&none.worker);
+  ga_study_destroy(&none.study);
+  ga_design_destroy(&none.design);
   ga_result_close(&none.result);
   ga_recorder_destroy(&none.recorder);
   ga_model_destroy(&none.model);

@@ -1,0 +1,31 @@
+/* Parts of galpha sweep. */
+#ifndef GALPHA_APP_SWEEP_H
+#define GALPHA_APP_SWEEP_H
+
+#include "progress.h"
+#include "task.h"
+
+#include "galpha/study.h"
+
+/* Options that give a model's parameters, measures and settings. All 0: empty. */
+typedef struct app_study {
+  const app_arguments *a;
+  ga_context *ctx;
+  ga_design *design;
+  const char **set;
+  char **measures, **labels; /* [n_measures] */
+  int n_measures;
+  char **signals; /* [n_signals] */
+  int n_signals;
+  const char **given; /* [n_given] settings of the command line */
+  int n_given;
+  ga_run_settings settings;
+} app_study;
+
+/* Reads them; returns an exit code. To be closed always. */
+int app_study_open(app_study *s, const app_arguments *a);
+void app_study_close(app_study *s);
+/* "galpha sweep: text" of the last failure of the context, and an exit code for it. */
+int app_study_explain(const app_study *s, ga_status status);
+
+#endif

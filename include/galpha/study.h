@@ -1,0 +1,202 @@
+/* galpha/study.h: many runs of one model. Measures of a run, designs (which values parameters take), sweeps
+ * over a design by several threads or processes, and the table of their results. docs/sweep.md has examples.
+ */
+#ifndef GALPHA_STUDY_H
+#define GALPHA_STUDY_H
+
+#include "galpha/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Measures -----------------------------------------------------------------------------------------
+ *
+ * Numbers that are measured along a run: "max(hinge.fx)", "settling(arm.angle, 2%)", and expressions of them,
+ * "max(f.force)/mean(f.force)". Arguments are expressions of signals, of the time t and of parameters. They
+ * are evaluated on the dense output of every step, so that they do not depend on when states are recorded.
+ * GA_MEASURE_LIST(X): name, number of further arguments that are needed and allowed, meaning. */
+#define GA_MEASURE_LIST(X)                                                                                   \
+  X(MAX, "max", 0, 0, "max(x): largest value")                                                               \
+  X(MIN, "min", 0, 0, "min(x): smallest value")                                                              \
+  X(RANGE, "range", 0, 0, "range(x): largest minus smallest value")                                          \
+  X(MEAN, "mean", 0, 0, "mean(x): mean over time")                                                           \
+  X(RMS, "rms", 0, 0, "rms(x): root of the mean of squares over time")                                       \
+  X(STD, "std", 0, 0, "std(x): rms of the distance from the mean")                                           \
+  X(INTEGRAL, "integral", 0, 0, "integral(x): over time")                                                    \
+  X(INITIAL, "initial", 0, 0, "initial(x): value at the start")                                              \
+  X(FINAL, "final", 0, 0, "final(x): value at the end")                                                      \
+  X(AT, "at", 1, 1, "at(3 s, x): value at a time")                                                           \
+  X(PEAK_TIME, "peak_time", 0, 0, "peak_time(x): time of the largest value")                                 \
+  X(LOW_TIME, "low_time", 0, 0, "low_time(x): time of the smallest value")                                   \
+  X(CROSSING, "crossing", 1, 2, "crossing(x, level), crossing(x, level, n): time of the n-th crossing")      \
+  X(CROSSINGS, "crossings", 1, 1, "crossings(x, level): number of crossings")                                \
+  X(SETTLING, "settling", 1, 2,                                                                              \
+    "settling(x, 2%), settling(x, 2%, target): time from the start after which x stays within 2 % of its "   \
+    "change around its final value, or around the target")                                                   \
+  X(RISE, "rise", 0, 2, "rise(x), rise(x, 10%, 90%): time from 10 % to 90 % of the change")                  \
+  X(OVERSHOOT, "overshoot", 0, 0, "overshoot(x): how far x goes beyond its final value, over its change")
+
+/* The name and meaning of measure i = 0, 1, ...; NULL: there are no more. text may be NULL. */
+GA_API const char *ga_measure_at(int i, const char **text);
+
+typedef struct ga_study_parameter { /* a number that expressions of measures may use */
+  const char *name;
+  const char *unit; /* of SI; "": none */
+  double value;
+} ga_study_parameter;
+
+typedef struct ga_measures ga_measures;
+
+/* Measures of a built machine. *which (may be NULL): the text that is wrong, −1: none. Errors go to ctx,
+ * which may differ from the machine's. */
+GA_API ga_status ga_measures_create(ga_context *ctx, const ga_machine *m, int n, const char *const *texts,
+                                    int n_parameters, const ga_study_parameter *parameters, int *which,
+                                    ga_measures **out);
+GA_API void ga_measures_destroy(ga_measures **measures);
+GA_API const char *ga_measures_unit(const ga_measures *measures, int i); /* of SI; "1": a plain number */
+/* With the state after a start of the stepper, and when all of the run is over. meter may be NULL: energies
+ * that are summed up along a run are then 0. */
+GA_API ga_status ga_measures_start(ga_measures *measures, ga_stepper *st, const ga_meter *meter);
+/* After every step of the simulator, before the meter is updated. */
+GA_API ga_status ga_measures_step(ga_measures *measures, ga_stepper *st, const ga_meter *meter);
+/* values[n]; NaN where a measure has no value, ga_measures_note() says why. scales[n] (may be NULL): sizes
+ * that errors of the values can be compared with. */
+GA_API ga_status ga_measures_end(ga_measures *measures, double *values, double *scales);
+/* Why measure i has no value; "": it has one. */
+GA_API const char *ga_measures_note(const ga_measures *measures, int i);
+
+/* ---- Designs: which values the parameters take --------------------------------------------------------- */
+
+typedef enum ga_sampling {
+  GA_SAMPLE_RANDOM = 0, /* independent draws (Monte Carlo) */
+  GA_SAMPLE_LATIN /* Latin hypercube: each parameter has one draw in each of n equally likely intervals */
+} ga_sampling;
+
+/* Axes of a design: every grid or list of one parameter is one; a table of columns is one; all distributions
+ * together are one, with `samples` points. Runs are all combinations of the axes, the last axis changing
+ * fastest, or, with `zip`, first with first, second with second. */
+typedef struct ga_design_opts { /* start from ga_design_defaults() */
+  int n_set;
+  const char *const *set; /* [n_set] "k=1:10:0.5kN/m", "k=1,2,5", "k=linspace(1,10,19)",
+                             "k=geomspace(1,1000,4)", "c=normal(2000,100)"; "k=3" is a constant */
+  int n_columns;          /* of a table */
+  long n_rows;
+  const char *const *names, *const *units; /* [n_columns] units of SI, "": none */
+  const double *columns;                   /* [n_columns × n_rows] */
+  int zip;
+  ga_sampling sampling;
+  long samples;       /* points of distributions; 0: they are refused */
+  unsigned long seed; /* of all draws; default 1. Draws depend on it, the parameter's place and the number of
+                         the point, on nothing else */
+  long most;          /* runs that are allowed; default 10 million */
+} ga_design_opts;
+
+/* Distributions: name, arguments, as GA_DESIGN_... for "c=normal(2000,100)"; min=, max= truncate each. */
+#define GA_DISTRIBUTION_LIST(X)                                                                              \
+  X(UNIFORM, "uniform", 2, 0, "uniform(low, high)")                                                          \
+  X(LOGUNIFORM, "loguniform", 2, 0, "loguniform(low, high): its logarithm is uniform")                       \
+  X(NORMAL, "normal", 2, 0, "normal(mean, deviation)")                                                       \
+  X(LOGNORMAL, "lognormal", 2, 0, "lognormal(mean, deviation): both of the quantity, not of its logarithm")  \
+  X(TRIANGULAR, "triangular", 3, 0, "triangular(low, mode, high)")                                           \
+  X(EXPONENTIAL, "exponential", 1, 0, "exponential(mean)")                                                   \
+  X(WEIBULL, "weibull", 2, 1, "weibull(scale, shape)")
+
+/* Name and meaning of distribution i = 0, 1, ...; NULL: there are no more. text may be NULL. */
+GA_API const char *ga_distribution_at(int i, const char **text);
+
+typedef struct ga_design ga_design;
+
+GA_API ga_design_opts ga_design_defaults(void);
+GA_API ga_status ga_design_create(ga_context *ctx, const ga_design_opts *opts, ga_design **out);
+GA_API void ga_design_destroy(ga_design **design);
+GA_API long ga_design_n_runs(const ga_design *design);
+GA_API int ga_design_n_parameters(const ga_design *design); /* those that vary */
+GA_API const char *ga_design_name(const ga_design *design, int i);
+GA_API const char *ga_design_unit(const ga_design *design, int i); /* of SI; "": none was given */
+/* values[n_parameters] of run 0 <= run < n_runs. */
+GA_API ga_status ga_design_values(const ga_design *design, long run, double *values);
+
+/* ---- Sweeps ---------------------------------------------------------------------------------------------
+ */
+
+typedef enum ga_study_status {
+  GA_STUDY_NOT_RUN = -1,
+  GA_STUDY_DONE = 0,
+  GA_STUDY_FAILED = 1, /* the model could not be built or the simulation failed: measures are NaN */
+  GA_STUDY_INACCURATE =
+      2 /* measures are those of the smallest tolerance tried, but `accuracy` is not reached */
+} ga_study_status;
+
+typedef struct ga_study_row { /* the result of one run */
+  long run;
+  ga_study_status status;
+  int warnings;         /* of the library and of the run, the first of which is in text */
+  const char *text;     /* why it failed, a measure has no value, or what was warned of; "": nothing */
+  const double *values; /* [n_measures], then [n_signals × n_times] */
+} ga_study_row;
+
+typedef struct ga_study_opts { /* start from ga_study_defaults(); all is copied but the design */
+  const char *model;           /* path */
+  int allow_library;           /* as in ga_model_opts */
+  const ga_design *design;
+  int n_measures;
+  const char *const *measures, *const *labels; /* [n_measures] labels NULL: the texts */
+  int n_signals;                               /* that are kept over time */
+  const char *const *signals;
+  const ga_run_settings *settings; /* values of the settings `given`, in place of the model's; */
+  int n_given;                     /* NULL: none */
+  const char *const *given;
+  const char *journal; /* file of finished runs; NULL: none */
+  int resume;          /* 1: goes on with what the journal has; 0: an existing one is refused */
+} ga_study_opts;
+
+typedef struct ga_study ga_study;
+typedef struct ga_study_worker ga_study_worker;
+
+GA_API ga_study_opts ga_study_defaults(void);
+/* Reads the model once with the values of run 0, and checks all names: wrong ones are errors here. */
+GA_API ga_status ga_study_create(ga_context *ctx, const ga_study_opts *opts, ga_study **out);
+GA_API void ga_study_destroy(ga_study **study);
+/* The model with the values of run 0, for its messages; also after a failure of ga_study_create() that it has
+ * caused, where *out is not NULL then. */
+GA_API const ga_model *ga_study_model(const ga_study *study);
+GA_API int ga_study_n_measures(const ga_study *study);
+GA_API const char *ga_study_label(const ga_study *study, int i);
+GA_API const char *ga_study_unit(const ga_study *study, int i);
+GA_API int ga_study_width(const ga_study *study);         /* numbers in a row */
+GA_API long ga_study_n_done(const ga_study *study);       /* runs with a row, */
+GA_API long ga_study_n_failed(const ga_study *study);     /* those that failed, */
+GA_API long ga_study_n_inaccurate(const ga_study *study); /* and the others by their status */
+/* Of all that the rows depend on: model, design, measures, settings. It is the attribute "digest" of a table.
+ */
+GA_API unsigned long long ga_study_digest(const ga_study *study);
+GA_API ga_study_status ga_study_status_of(const ga_study *study, long run);
+GA_API const double *ga_study_values(const ga_study *study, long run); /* [n_measures]; NULL: no such run */
+GA_API const char *ga_study_text(const ga_study *study, long run);     /* "": none */
+
+/* The next run that nobody has taken; −1: there is none. From any thread. */
+GA_API long ga_study_take(ga_study *study);
+/* Keeps a row and writes it to the journal. From any thread. */
+GA_API ga_status ga_study_store(ga_study *study, const ga_study_row *row);
+/* A worker makes runs, one after the other; each thread needs one of its own. stop (may be NULL): a run is
+ * given up when it becomes other than 0. */
+GA_API ga_status ga_study_worker_create(const ga_study *study, const volatile int *stop,
+                                        ga_study_worker **out);
+GA_API void ga_study_worker_destroy(ga_study_worker **worker);
+/* GA_OK: *row is valid until the next call, also that of a run that failed; GA_STOPPED: by `stop`. */
+GA_API ga_status ga_study_compute(ga_study_worker *worker, long run, ga_study_row *row);
+
+/* Called every `poll_seconds` by the thread that has called ga_study_run(); non-zero stops the sweep. */
+typedef int (*ga_study_poll_fn)(void *user, ga_study *study);
+/* Makes all runs that are left by `jobs` threads. GA_STOPPED: by poll. */
+GA_API ga_status ga_study_run(ga_study *study, int jobs, double poll_seconds, ga_study_poll_fn poll,
+                              void *user);
+/* The table, HDF5, or comma-separated values where the path ends in .csv; runs that were not made have the
+ * status −1. Written in one piece; the bytes depend on the rows alone. */
+GA_API ga_status ga_study_write(ga_study *study, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,250 @@
+/* One run of a model: read with its parameters, simulated, measured. */
+#include "study/study_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The model and its settings ---- */
+
+/* Values of the settings that are given, in place of the model's. */
+static ga_status take_settings(ga_context *ctx, const ga__trial *t, ga_run_settings *out)
+{
+  int step = 0, tolerance = 0, accuracy = 0;
+  for (int i = 0; i < t->n_given; i++) {
+    ga_setting at;
+    if (!ga_setting_find(t->given[i], &at))
+      return ga__study_refuse(ctx, "setting", t->given[i], NULL, NULL, "there is no such setting");
+    const size_t size = at.type == GA_SETTING_NUMBER ? sizeof(double) : sizeof(int);
+    memcpy((char *)out + at.offset, (const char *)t->settings + at.offset, size);
+    step |= strcmp(at.name, "step") == 0;
+    tolerance |= strcmp(at.name, "tolerance") == 0;
+    accuracy |= strcmp(at.name, "accuracy") == 0;
+  }
+  if (t->n_given) ga_run_choose_steps(out, step, tolerance, accuracy);
+  return ga_run_check(ctx, out);
+}
+
+ga_status ga__trial_open(ga_context *ctx, const ga__trial *t, int n_set, const char *const *set,
+                         ga_model **out, ga_run_settings *settings)
+{
+  ga_model_opts opts = ga_model_defaults();
+  opts.n_set = n_set;
+  opts.set = set;
+  opts.allow_library = t->allow_library;
+  opts.without_meshes = 1;
+  const ga_status status = ga_model_read_file(ctx, t->model, &opts, out);
+  if (status) return status;
+  *settings = *ga_model_settings(*out);
+  return take_settings(ctx, t, settings);
+}
+
+void ga__trial_note(ga__outcome *out, const char *text)
+{
+  if (!*out->text) ga__cut_text(out->text, sizeof out->text, text);
+}
+
+/* ---- A run in progress ---- */
+
+typedef struct run {
+  ga_context *ctx;
+  const ga__trial *t;
+  const ga_machine *machine;
+  const volatile int *stop;
+  ga__outcome *out;
+  ga_stepper *stepper;
+  ga_simulator *simulator;
+  ga_meter *meter;
+  ga_event_watch *events;
+  ga_measures *measures;
+  int *signal;        /* [n_signals] */
+  int started, ended; /* ended 1: by an event */
+  int next;           /* of the times */
+  ga_status status;   /* of callbacks */
+} run;
+
+/* A state at one of the times. */
+static int on_output(void *user, const ga_state *s)
+{
+  run *r = user;
+  const ga__trial *t = r->t;
+  double value[64];
+  while (r->next < t->n_times && t->times[r->next] < s->t) r->next++; /* before the start */
+  if (r->next >= t->n_times) return 0;
+  if (r->started) r->status = ga_meter_follow(r->meter, r->stepper);
+  if (!r->status)
+    r->status =
+        ga_machine_signals(r->machine, r->started ? r->meter : NULL, s, t->n_signals, r->signal, value);
+  for (int i = 0; i < t->n_signals && !r->status; i++)
+    r->out->series[(size_t)i * (size_t)t->n_times + (size_t)r->next] = value[i];
+  r->next++;
+  return r->status != GA_OK;
+}
+
+/* An event that changes the motion: the step that leads to it can be seen inside now, but not later. */
+static int on_event(void *user, int event, const ga_state *s)
+{
+  run *r = user;
+  (void)s;
+  if (!ga_machine_event_changes(r->machine, event) || !r->started) return 0;
+  r->status = ga_meter_follow(r->meter, r->stepper);
+  if (!r->status) r->status = ga_measures_step(r->measures, r->stepper, r->meter);
+  if (!r->status) r->status = ga_meter_update(r->meter, ga_stepper_state(r->stepper));
+  return r->status != GA_OK;
+}
+
+static ga_status find_signals(run *r)
+{
+  r->signal = ga__alloc(r->ctx, (size_t)r->t->n_signals + 1, sizeof *r->signal);
+  if (!r->signal) return ga__no_memory(r->ctx, "signals of a run");
+  for (int i = 0; i < r->t->n_signals; i++) {
+    r->signal[i] = ga_machine_find_signal(r->machine, r->t->signals[i]);
+    if (r->signal[i] < 0)
+      return ga__study_refuse(r->ctx, "signal", r->t->signals[i], NULL, NULL,
+                              "the model has none of this name");
+  }
+  return GA_OK;
+}
+
+static ga_status create(run *r, const ga_run_settings *settings, int n_parameters,
+                        const ga_study_parameter *parameters)
+{
+  const ga_system *sys = ga_machine_system(r->machine);
+  ga_stepper_opts stepper;
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_status status = ga_run_stepper_opts(r->ctx, settings, &stepper);
+  if (!status) status = ga_stepper_create(r->ctx, sys, &stepper, &r->stepper);
+  if (!status) status = ga_run_simulate_opts(r->ctx, settings, &o);
+  if (status) return status;
+  /* an absolute tolerance that is not given must not exceed what a small machine can move by */
+  const double size = ga_machine_size(r->machine);
+  if (settings->atol == 0.0 && size > 0.0) o.atol = fmin(o.atol, o.rtol * size);
+  o.output_every = 0.0;
+  o.n_output_times = r->t->n_times;
+  o.output_times = r->t->times;
+  o.output = r->t->n_times > 0 ? on_output : NULL;
+  o.user = r;
+  if (ga_machine_n_events(r->machine) > 0) {
+    status = ga_event_watch_create(r->ctx, r->machine, on_event, r, &r->events);
+    if (!status) ga_event_watch_use(r->events, &o);
+  }
+  if (!status) status = ga_simulator_create(r->ctx, r->stepper, &o, &r->simulator);
+  if (!status) status = ga_meter_create(r->ctx, r->machine, &r->meter);
+  if (!status) status = find_signals(r);
+  if (!status)
+    status = ga_measures_create(r->ctx, r->machine, r->t->n_measures, r->t->measures, n_parameters,
+                                parameters, NULL, &r->measures);
+  return status;
+}
+
+/* Replaces positions and states by those of a static equilibrium. */
+static ga_status start_at_rest(run *r, const ga_run_settings *settings, double *q, double *v, double *x,
+                               double *lambda, double *psi)
+{
+  const ga_system *sys = ga_machine_system(r->machine);
+  ga_equilibrium_opts opts = ga_equilibrium_defaults();
+  ga_equilibrium *eq = NULL;
+  opts.lu = settings->linear_solver;
+  opts.max_change = settings->max_change;
+  opts.hold_free = 1;
+  ga_status status = ga_equilibrium_create(r->ctx, sys, &opts, &eq);
+  if (!status) status = ga_equilibrium_solve(eq, settings->t_start, q, x, NULL);
+  if (!status) {
+    const ga_state *at = ga_equilibrium_state(eq);
+    status = ga_machine_move_velocities(r->machine, q, at->q, v);
+    memcpy(q, at->q, (size_t)ga_group_nq(ga_system_group(sys)) * sizeof *q);
+    memcpy(x, at->x, (size_t)ga_system_size(sys, GA_BLOCK_X) * sizeof *x);
+    memcpy(lambda, at->lambda, (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA) * sizeof *lambda);
+    memcpy(psi, at->psi, (size_t)ga_system_size(sys, GA_BLOCK_PSI) * sizeof *psi);
+  }
+  ga_equilibrium_destroy(&eq);
+  return status;
+}
+
+static ga_status start(run *r, const ga_run_settings *settings)
+{
+  const ga_system *sys = ga_machine_system(r->machine);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V),
+               nx = (size_t)ga_system_size(sys, GA_BLOCK_X),
+               n_lambda = (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA),
+               n_psi = (size_t)ga_system_size(sys, GA_BLOCK_PSI);
+  double *q = ga__alloc(r->ctx, nq + nv + nx + n_lambda + n_psi + 1, sizeof *q);
+  if (!q) return ga__no_memory(r->ctx, "initial values");
+  double *v = q + nq, *x = v + nv, *lambda = x + nx, *psi = lambda + n_lambda;
+  const ga_start_opts opts = ga_run_start_opts(settings);
+  ga_status status = ga_machine_check_drives(r->machine, settings->t_start, settings->t_end);
+  if (!status) status = ga_machine_initial(r->machine, q, v, x);
+  if (!status && settings->from_equilibrium) status = start_at_rest(r, settings, q, v, x, lambda, psi);
+  if (!status)
+    status = ga_simulator_start(r->simulator, &opts, settings->t_start, q, v, x, lambda, psi, NULL);
+  if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->stepper));
+  if (!status) status = ga_measures_start(r->measures, r->stepper, r->meter);
+  r->started = !status;
+  ga__free(r->ctx, q);
+  return status;
+}
+
+static ga_status run_steps(run *r)
+{
+  ga_status status = GA_OK;
+  while (!status && !ga_simulator_finished(r->simulator) && !r->ended) {
+    if (r->stop && *r->stop) return GA_STOPPED;
+    status = ga_simulator_step(r->simulator);
+    if (r->status) return r->status;
+    if (status < 0) return status;
+    if (status && !ga_simulator_finished(r->simulator)) r->ended = 1; /* an event has ended the run */
+    status = ga_meter_follow(r->meter, r->stepper);
+    if (!status) status = ga_measures_step(r->measures, r->stepper, r->meter);
+    if (!status) status = ga_meter_update(r->meter, ga_stepper_state(r->stepper));
+  }
+  return status;
+}
+
+/* ---- The end ---- */
+
+static void note_pulls(run *r)
+{
+  const int n = ga_meter_pull_text(r->meter, NULL, 0);
+  char text[GA_ERROR_TEXT];
+  if (n <= 0) return;
+  ga_meter_pull_text(r->meter, text, sizeof text);
+  text[strcspn(text, "\n")] = '\0';
+  r->out->warnings++;
+  ga__trial_note(r->out, text);
+}
+
+static ga_status finish(run *r)
+{
+  char text[GA_ERROR_TEXT];
+  ga_status status = ga_measures_end(r->measures, r->out->measures, r->out->scales);
+  if (status) return status;
+  note_pulls(r);
+  for (int i = 0; i < r->t->n_measures; i++) {
+    const char *note = ga_measures_note(r->measures, i);
+    if (!*note) continue;
+    snprintf(text, sizeof text, "%s: %s", r->t->measures[i], note);
+    ga__trial_note(r->out, text);
+  }
+  return GA_OK;
+}
+
+ga_status ga__trial_run(ga_context *ctx, const ga__trial *t, const ga_model *model,
+                        const ga_run_settings *settings, int n_parameters,
+                        const ga_study_parameter *parameters, const volatile int *stop, ga__outcome *out)
+{
+  run r = {.ctx = ctx, .t = t, .machine = ga_model_machine(model), .stop = stop, .out = out};
+  for (int i = 0; i < t->n_measures; i++) out->measures[i] = NAN;
+  for (size_t i = 0; i < (size_t)t->n_signals * (size_t)t->n_times; i++) out->series[i] = NAN;
+  ga_status status = create(&r, settings, n_parameters, parameters);
+  if (!status) status = start(&r, settings);
+  if (!status) status = run_steps(&r);
+  if (!status) status = finish(&r);
+  ga_measures_destroy(&r.measures);
+  ga__free(ctx, r.signal);
+  ga_meter_destroy(&r.meter);
+  ga_simulator_destroy(&r.simulator);
+  ga_event_watch_destroy(&r.events);
+  ga_stepper_destroy(&r.stepper);
+  return status;
+}
