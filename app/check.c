@@ -8,11 +8,13 @@ static void print_sizes(const app_task *s, const char *file)
   printf("%s%s%s\n", file, *title ? ": " : "", title);
   const int states = ga_system_size(sys, GA_BLOCK_X), outputs = ga_system_size(sys, GA_BLOCK_Y);
   const int bodies = ga_machine_n_bodies(s->machine), joints = ga_machine_n_joints(s->machine);
-  printf("%d bod%s, %d joint%s, %d velocities, %d holonomic and %d nonholonomic constraints, %d state%s, %d "
+  const int velocities = ga_system_size(sys, GA_BLOCK_V);
+  printf("%d bod%s, %d joint%s, %d velocit%s, %d holonomic and %d nonholonomic constraints, %d state%s, %d "
          "output%s, %d signals\n",
-         bodies, bodies == 1 ? "y" : "ies", joints, joints == 1 ? "" : "s", ga_system_size(sys, GA_BLOCK_V),
-         ga_system_size(sys, GA_BLOCK_LAMBDA), ga_system_size(sys, GA_BLOCK_PSI), states,
-         states == 1 ? "" : "s", outputs, outputs == 1 ? "" : "s", ga_machine_n_signals(s->machine));
+         bodies, bodies == 1 ? "y" : "ies", joints, joints == 1 ? "" : "s", velocities,
+         velocities == 1 ? "y" : "ies", ga_system_size(sys, GA_BLOCK_LAMBDA),
+         ga_system_size(sys, GA_BLOCK_PSI), states, states == 1 ? "" : "s", outputs, outputs == 1 ? "" : "s",
+         ga_machine_n_signals(s->machine));
 }
 
 static void print_settings(const ga_run_settings *o)

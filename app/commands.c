@@ -336,11 +336,11 @@ static const app_command commands[] = {
      reduce_options, reduce_more},
     {"plot", app_plot, "FILE... SIGNAL...", 1, -1, "draws signals and expressions of them", plot_options,
      plot_more},
-    {"view", app_view, "FILE SIGNAL...", 1, -1, "writes a page that shows the machine moving, with plots",
-     view_options, view_more},
-    {"export", app_export, "OUT SIGNAL...", 1, -1, "writes signals (default: all) as comma-separated values",
-     export_options, NULL},
-    {"papers", app_papers, "FIGURE...", 0, -1, "draws the figures of the papers and checks their slopes",
+    {"view", app_view, "FILE... [SIGNAL...]", 1, -1,
+     "writes a page that shows the machine moving, with plots", view_options, view_more},
+    {"export", app_export, "OUT [SIGNAL...]", 1, -1,
+     "writes signals (default: all) as comma-separated values", export_options, NULL},
+    {"papers", app_papers, "[FIGURE...]", 0, -1, "draws the figures of the papers and checks their slopes",
      papers_options, papers_more},
     {"info", app_info, "OUT", 1, 1, "shows the contents of a result file", info_options, NULL}};
 

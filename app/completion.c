@@ -9,8 +9,8 @@ static const struct {
   const char *operands, *endings;
 } kinds[] = {{"MODEL", "yaml yml json"},
              {"OUT", "h5 hdf5"},
-             {"FILE... ", "h5 hdf5 csv"},
-             {"FILE ", "h5 hdf5 yaml yml json"}};
+             {"FILE... SIGNAL", "h5 hdf5 csv"},
+             {"FILE... [SIGNAL", "h5 hdf5 yaml yml json"}};
 
 static size_t kind_of(const app_command *c)
 {

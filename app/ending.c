@@ -154,7 +154,7 @@ static void print_summary(const app_runner *r, double seconds, const energies *e
     printf("accuracy     unknown: %s; --accuracy 1e-3 instead computes error bars\n",
            r->s.settings.step > 0.0 ? "steps are equal" : "a tolerance limits the error of each step only");
   if (app_has(r->a, "verbose")) print_numerics(r, &t);
-  if (e) print_energy(r, e);
+  if (e && ga_machine_n_bodies(r->s.machine) > 0) print_energy(r, e);
 }
 
 /* ---- The file ---- */

@@ -3,6 +3,7 @@
 #include "page.h"
 #include "papers.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,11 +47,22 @@ static void escape(FILE *to, const char *text)
     }
 }
 
+/* 1: the letter before p is a word of its own, as in "x_4", and not the end of a name, as in "ga_stepper". */
+static int follows_symbol(const char *text, const char *p)
+{
+  const char *first = p;
+  if (p == text) return 0;
+  do first--;
+  while (first > text && ((unsigned char)*first & 0xC0) == 0x80); /* bytes of one letter */
+  return first == text || !(isalnum((unsigned char)first[-1]) || first[-1] == '_');
+}
+
 /* gnuplot's markup, "x_4", "h^2", "10^{-5}", as HTML. */
 static void write_markup(FILE *to, const char *text)
 {
+  const char *const whole = text;
   while (*text) {
-    const char *tag = *text == '_' ? "sub" : *text == '^' ? "sup" : NULL;
+    const char *tag = *text == '_' && follows_symbol(whole, text) ? "sub" : *text == '^' ? "sup" : NULL;
     if (!tag || !text[1]) {
       const char one[2] = {*text++, '\0'};
       escape(to, one);
@@ -107,13 +119,16 @@ static void write_commands(FILE *to, const pp_figure *f)
   fprintf(to, "<pre>galpha papers %s\n", f->name);
   for (int i = 0; i < pp_count_series(f); i++) {
     const pp_series *s = &f->series[i];
-    if (!s->model || s->split > 0.0 || s->project_at > 0.0) continue;
+    if (!s->model || s->split > 0.0) continue; /* of these steps there is no option */
     fprintf(to, "galpha %s %s%s", f->kind == PP_ORDERS ? "converge" : "run", s->model,
             s->set ? " --set " : "");
     if (s->set) fputs(s->set, to);
     if (f->kind == PP_ORDERS && s->form != GA_FORM_SPACE) fprintf(to, " --form %s", form_name(s->form));
     write_options(to, s->settings);
-    fprintf(to, " --step %.6g --t-end %g", pp_series_step(f, s), f->t_end);
+    if (s->project_at > 0.0)
+      fprintf(to, " --project-velocity %s --project-velocity-at %g",
+              s->projection == GA_PROJECT_OFFSET ? "offset" : "plain", s->project_at);
+    fprintf(to, " --step %.12g --t-end %g", pp_series_step(f, s), f->t_end); /* 2^-10 has 10 digits */
     if (f->kind == PP_ORDERS) {
       fprintf(to, " --levels %d --newton-tolerance 1e-13%s%s", f->levels, f->maximum ? " --max" : "",
               f->relative ? " --relative" : "");

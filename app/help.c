@@ -32,7 +32,7 @@ void app_help(FILE *out)
   fprintf(out, "galpha %s: %s\n\nusage: galpha COMMAND ...\n\n", ga_version(), purpose);
   for (int i = 0; i < app_n_commands(); i++) {
     const app_command *c = app_command_at(i);
-    fprintf(out, "  galpha %-9s %-17s %s\n", c->name, c->operands, c->line);
+    fprintf(out, "  galpha %-10s %-19s %s\n", c->name, c->operands, c->line);
   }
   fputs("\ngalpha COMMAND --help shows more. Without a command:\n\n", out);
   for (const app_option *o = app_before; o->name; o++) option_line(out, o);

@@ -1,6 +1,7 @@
 /* galpha kinematics: a motion that is prescribed wholly, and the forces that it needs. */
 #include "call.h"
 #include "runner.h"
+#include "summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -171,6 +172,7 @@ static void print_report(const analysis *a, long records, double seconds)
       printf("needed       for %s: %s from %.6g to %.6g %s\n", a->run.s.prescribed.list[i].coordinate,
              ga_machine_signal_name(a->run.s.machine, a->need[i].index), a->need[i].low, a->need[i].high,
              ga_machine_signal_unit(a->run.s.machine, a->need[i].index));
+  app_summary_print(a->run.s.ctx, a->run.file, a->run.meter, stdout);
   printf("results      %s: %ld record%s of %d signals\n", a->run.file, records, records == 1 ? "" : "s",
          a->run.n);
 }
@@ -233,6 +235,7 @@ static int end(analysis *a, ga_status status, double seconds)
                                ? ga_recorder_finish(r->recorder, status ? GA_RUN_FAILED : GA_RUN_FINISHED,
                                                     status ? ga_status_text(status) : NULL)
                                : GA_OK;
+  ga_recorder_destroy(&r->recorder);
   app_progress_clear(&r->s.progress);
   if (!status && !closed && !quiet) print_report(a, records, seconds);
   fflush(stdout);

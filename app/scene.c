@@ -13,7 +13,7 @@ enum {
   MOST_FRAMES = 4000,
   FEWEST_FRAMES = 200,
   POSE = 7,              /* numbers of a pose */
-  MOST_NUMBERS = 450000, /* of all poses, 2.4 MB in base64 */
+  MOST_NUMBERS = 400000, /* of all poses, 2.1 MB in base64 */
   LOADS = 6,             /* of a piece of a beam: N, Q, T, M, strain, curvature */
   MOST_LOADS = 90000,    /* of all pieces, 0.5 MB */
 };
@@ -418,6 +418,20 @@ static ga_status write_shapes(app_scene *s, FILE *to)
   return status;
 }
 
+/* What parts are, which have no shape too: "motor": "actuator". */
+static void write_kinds(const app_scene *s, FILE *to)
+{
+  const char *name, *type = "";
+  fputs(",\"kinds\":{", to);
+  for (int i = 0; (name = ga_machine_part(s->machine, i, &type)) != NULL; i++) {
+    if (i) putc(',', to);
+    app_page_text(to, name);
+    putc(':', to);
+    app_page_text(to, type);
+  }
+  putc('}', to);
+}
+
 static void write_loads(const app_scene *s, FILE *to)
 {
   if (s->n_pieces == 0) return;
@@ -435,6 +449,7 @@ ga_status app_scene_write(app_scene *s, FILE *to)
   free(time);
   if (!s->machine) return GA_OK;
   write_movers(s, to);
+  write_kinds(s, to);
   write_loads(s, to);
   if (s->given) {
     fputs(",\"given\":", to);

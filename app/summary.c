@@ -6,8 +6,11 @@
 #include <string.h>
 
 enum { MOST_MOVED = 4, MOST_LIMITS = 6, MOST_NUMBERS = 20000000 };
-#define ROUNDING 1e-9   /* of the largest value of the unit: less is no motion */
-#define MORE 1.05       /* what changes by less than this more is listed in the order of the model */
+#define ROUNDING 1e-9 /* of the largest value of the unit: less is no motion */
+#define ALIKE                                                                                                \
+  0.005 /* of their ranges: coordinates that differ by less, as of four wheels, are one of a kind */
+#define SMALL 1e-3 /* of the largest way of a body: coordinates in m that change by less are not listed */
+#define MORE 1.05  /* what changes by less than this more is listed in the order of the model */
 #define NO_MOTION 1e-12 /* [m], [rad]; also of the largest value, where derivatives are errors */
 
 typedef struct extremes {
@@ -80,9 +83,20 @@ static int is_place(const summary *s, int i)
          (app_ends_in(name, ".x") || app_ends_in(name, ".y") || app_ends_in(name, ".z"));
 }
 
-/* 1: a later signal of the kind is the same, as the angle of a joint is that of its body. */
+/* 1: the angle of a body, which has an angular velocity beside it, and not of a joint. */
+static int is_of_body(const summary *s, int i)
+{
+  char rate[512];
+  const char *name = ga_result_signal_name(s->r, i), *dot = strrchr(name, '.');
+  return dot && strcmp(dot, ".angle") == 0 &&
+         snprintf(rate, sizeof rate, "%.*s.wz", (int)(dot - name), name) < (int)sizeof rate &&
+         ga_result_find(s->r, rate) >= 0;
+}
+
+/* 1: a later signal of the kind is the same: a place of another part, or the angle of the joint of a body. */
 static int is_repeated(const summary *s, int i, int (*is_kind)(const summary *, int))
 {
+  if (is_kind == is_coordinate && !is_of_body(s, i)) return 0;
   for (int k = i + 1; k < s->n_signals; k++)
     if (is_kind(s, k) && s->of[k].low == s->of[i].low && s->of[k].high == s->of[i].high &&
         s->of[k].t_low == s->of[i].t_low &&
@@ -91,15 +105,53 @@ static int is_repeated(const summary *s, int i, int (*is_kind)(const summary *, 
   return 0;
 }
 
-/* The signals of a kind that change most, in proportion to their units; returns their number. */
+/* 1: both have the same range, but for a small part of it. */
+static int is_alike(const summary *s, int i, int k)
+{
+  const double most = ALIKE * fmin(span(s, i), span(s, k));
+  return has_unit(s, i, ga_result_signal_unit(s->r, k)) && fabs(s->of[i].low - s->of[k].low) <= most &&
+         fabs(s->of[i].high - s->of[k].high) <= most;
+}
+
+/* 1: a signal of the kind before it is alike. */
+static int has_alike_before(const summary *s, int i, int (*is_kind)(const summary *, int))
+{
+  for (int k = 0; k < i; k++)
+    if (is_kind(s, k) && is_alike(s, i, k) && !is_repeated(s, k, is_kind)) return 1;
+  return 0;
+}
+
+/* How many more of the kind are like i. */
+static int count_alike(const summary *s, int i, int (*is_kind)(const summary *, int))
+{
+  int n = 0;
+  for (int k = i + 1; k < s->n_signals; k++)
+    n += is_kind(s, k) && is_alike(s, i, k) && !is_repeated(s, k, is_kind);
+  return n;
+}
+
+/* The largest way of a body along an axis. */
+static double largest_way(const summary *s)
+{
+  double most = 0.0;
+  for (int i = 0; i < s->n_signals; i++)
+    if (is_place(s, i)) most = fmax(most, span(s, i));
+  return most;
+}
+
+/* The signals of a kind that change most, in proportion to their units; returns their number. Of those that
+ * are alike the first one is taken. */
 static int find_moved(const summary *s, int (*is_kind)(const summary *, int), int *found, int *all)
 {
+  const double way = largest_way(s);
   double share[MOST_MOVED];
   int n = 0;
   for (int i = 0; i < s->n_signals; i++) {
     const double scale = is_kind(s, i) ? scale_of(s, i) : 0.0;
     const double part = scale > 0.0 ? span(s, i) / scale : 0.0;
-    if (!(part > ROUNDING) || !(span(s, i) > NO_MOTION) || is_repeated(s, i, is_kind)) continue;
+    if (!(part > ROUNDING) || !(span(s, i) > NO_MOTION)) continue;
+    if (is_repeated(s, i, is_kind) || has_alike_before(s, i, is_kind)) continue;
+    if (has_unit(s, i, "m") && span(s, i) < SMALL * way) continue;
     ++*all;
     int at = n < MOST_MOVED ? n++ : MOST_MOVED;
     for (; at > 0 && part > MORE * share[at - 1]; at--)
@@ -115,7 +167,18 @@ static double shown(const summary *s, int i, double value)
   return fabs(value) > 1e-12 * span(s, i) ? value : 0.0;
 }
 
-static void print_moved(const summary *s, FILE *out)
+/* "hinge.angle 0 to 1.2 rad" */
+static void print_range(const summary *s, int i, const char *before, FILE *out)
+{
+  const char *unit = ga_result_signal_unit(s->r, i);
+  fprintf(out, "%s%s %.4g to %.4g%s%s", before, ga_result_signal_name(s->r, i), shown(s, i, s->of[i].low),
+          shown(s, i, s->of[i].high), *unit && strcmp(unit, "1") != 0 ? " " : "",
+          strcmp(unit, "1") != 0 ? unit : "");
+}
+
+/* "hub0.angle 0 to 187 rad (and 3 alike), chassis.x 0 to 59.6 m; 5 more". Returns how many signals were
+ * printed. */
+static int print_moved(const summary *s, FILE *out)
 {
   int found[2 * MOST_MOVED], all = 0, places = 0, n = find_moved(s, is_coordinate, found, &all);
   const int more = find_moved(s, is_place, found + n, &places);
@@ -123,14 +186,44 @@ static void print_moved(const summary *s, FILE *out)
     all = places, n = more;
   else if (more > 0)
     n++, all++; /* beside coordinates, the place that changed most */
-  if (n == 0) return;
+  if (n == 0) return 0;
   fputs("moved        ", out);
-  for (int k = 0; k < n; k++)
-    fprintf(out, "%s%s %.4g to %.4g %s", k ? ", " : "", ga_result_signal_name(s->r, found[k]),
-            shown(s, found[k], s->of[found[k]].low), shown(s, found[k], s->of[found[k]].high),
-            ga_result_signal_unit(s->r, found[k]));
+  for (int k = 0; k < n; k++) {
+    const int i = found[k], alike = is_coordinate(s, i) ? count_alike(s, i, is_coordinate) : 0;
+    print_range(s, i, k ? ", " : "", out);
+    if (alike > 0) fprintf(out, " (and %d alike)", alike);
+  }
   if (all > n) fprintf(out, "; %d more", all - n);
   fputc('\n', out);
+  return n;
+}
+
+/* Of models without bodies: signals of blocks, but for energies. */
+static int is_of_block(const summary *s, int i)
+{
+  return strncmp(ga_result_signal_name(s->r, i), "energy.", 7) != 0;
+}
+
+/* 1: a signal of a block before it is the same, as a state is that is its output. */
+static int is_state_of_output(const summary *s, int i)
+{
+  for (int k = 0; k < i; k++)
+    if (s->of[k].low == s->of[i].low && s->of[k].high == s->of[i].high && s->of[k].t_low == s->of[i].t_low)
+      return 1;
+  return 0;
+}
+
+static void print_changed(const summary *s, FILE *out)
+{
+  int n = 0, all = 0;
+  for (int i = 0; i < s->n_signals; i++) {
+    if (!is_of_block(s, i) || !(span(s, i) > NO_MOTION * fmax(1.0, size(s, i))) || is_state_of_output(s, i))
+      continue;
+    if (all++ >= MOST_MOVED) continue;
+    print_range(s, i, n++ ? ", " : "changed      ", out);
+  }
+  if (all > n) fprintf(out, "; %d more", all - n);
+  if (n) fputc('\n', out);
 }
 
 /* ---- Peaks ---- */
@@ -176,8 +269,8 @@ static double rounding_of(const summary *s, const char *unit)
   return fmax(1e-12, ROUNDING * force * length);
 }
 
-/* The largest speed, acceleration, force and torque; none that is a numerical error. */
-static void print_peaks(const summary *s, FILE *out)
+/* The largest speed, acceleration, force and torque; none that is a numerical error. Returns their number. */
+static int print_peaks(const summary *s, FILE *out)
 {
   static const char *const units[] = {"m/s", "rad/s", "m/s^2", "N", "N*m"};
   int n = 0;
@@ -196,6 +289,7 @@ static void print_peaks(const summary *s, FILE *out)
             is_high ? e->t_high : e->t_low);
   }
   if (n) fputc('\n', out);
+  return n;
 }
 
 /* ---- Limits ---- */
@@ -236,10 +330,10 @@ void app_summary_print(ga_context *ctx, const char *file, const ga_meter *meter,
   s.of = fits ? calloc((size_t)s.n_signals + 1, sizeof *s.of) : NULL;
   s.y = s.t ? s.t + s.n : NULL;
   if (s.t && s.of && read_extremes(&s)) {
-    print_moved(&s, out);
-    print_peaks(&s, out);
+    const int moved = print_moved(&s, out), peaks = print_peaks(&s, out);
+    if (moved + peaks == 0) print_changed(&s, out);
   }
-  print_limits(meter, out);
+  if (meter) print_limits(meter, out);
   free(s.t);
   free(s.of);
   ga_result_close(&s.r);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_NUMBERS = 350000 /* of all signals, 1.9 MB in base64 */ };
+enum { MOST_NUMBERS = 250000 /* of all signals, 1.3 MB in base64 */ };
 enum { LIVE_SECONDS = 2 /* between pages of a run that grows */ };
 static const char MARK[] = "@GALPHA_DATA@"; /* in the page, where the data go */
 
@@ -225,7 +225,7 @@ static ga_status write_data(view *v, FILE *to)
   ga_machine_gravity_vector(v->scene.machine, g);
   fputs("\"gravity\":", to);
   app_page_numbers(to, 3, g);
-  fprintf(to, ",\"records\":%ld,", v->scene.n);
+  fprintf(to, ",\"records\":%ld,\"frames\":%ld,", v->scene.n, v->scene.n_frames);
   ga_status status = app_scene_write(&v->scene, to);
   if (v->has_modes) {
     fputs(",\"modes\":", to);

@@ -1320,6 +1320,9 @@ GA_API ga_status ga_machine_check_modes(const ga_machine *m, const ga_state *s, 
 GA_API ga_status ga_machine_road_height(const ga_machine *m, int i, double t, double x, double y, double *z,
                                         int *varies);
 
+/* Name of part i, 0 being the ground, in the order in which parts were added; NULL: there is none. *type (may be
+ * NULL): what it is, as in ga_shape; of blocks "pid", "transfer_function". Texts belong to the machine. */
+GA_API const char *ga_machine_part(const ga_machine *m, int i, const char **type);
 GA_API int ga_machine_n_shapes(const ga_machine *m); /* 0 before it is built */
 GA_API ga_status ga_machine_shape(const ga_machine *m, const ga_state *s, int i, ga_shape *out);
 

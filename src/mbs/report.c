@@ -93,8 +93,9 @@ int ga_machine_report(const ga_machine *m, ga_stepper *st, char *text, size_t si
   if (!r || ga_stepper_system(st) != m->model->system) return 0;
   int own, off;
   count_switched(m->model, ga_stepper_state(st), &own, &off);
-  ga__write(&w, "mobility %d: %d velocities, %d constraints", r->mobility - (own - off), m->model->nv - own,
-            r->constraints - off);
+  const int velocities = m->model->nv - own, constraints = r->constraints - off;
+  ga__write(&w, "mobility %d: %d velocit%s, %d constraint%s", r->mobility - (own - off), velocities,
+            velocities == 1 ? "y" : "ies", constraints, constraints == 1 ? "" : "s");
   if (r->redundant) ga__write(&w, ", %d of them redundant", r->redundant);
   ga__write(&w, "\n");
   for (int i = 0; i < r->redundant; i++) write_relation(&w, m, &r->relation[i]);
@@ -183,17 +184,18 @@ static velocity_change change_of_velocity(const ga__eval *e, int i)
 }
 
 /* Writes "rotor: its given velocity was changed by 1.5 m/s and 2 rad/s" or, if drives start with speeds,
- * "rotor starts with 2 rad/s, ...". Returns 0 if neither applies; silent 1: only returns this. */
-static int write_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
+ * "rotor starts with 2 rad/s, ...". fastest: the largest velocity of all bodies, by which rounding is known.
+ * Returns 0 if neither applies; silent 1: only returns this. */
+static int write_velocity(ga__writer *w, const ga__eval *e, int i, double fastest, int silent)
 {
   const ga__node *node = GA__AT(e->b->node, ga__node, i);
   const velocity_change c = change_of_velocity(e, i);
-  const double given = fmax(c.given[0], c.given[1]), now = fmax(c.now[0], c.now[1]);
+  const double given = fmax(c.given[0], c.given[1]);
   int changed[2], taken[2];
   for (int k = 0; k < 2; k++) {
     changed[k] = given > 0.0 && c.size[k] > FAR_ENOUGH * given;
     taken[k] =
-        e->b->start_with_drive_speeds && c.given[k] <= FAR_ENOUGH * given && c.size[k] > FAR_ENOUGH * now;
+        e->b->start_with_drive_speeds && c.given[k] <= FAR_ENOUGH * given && c.size[k] > FAR_ENOUGH * fastest;
     if (taken[k]) changed[k] = 0;
   }
   const int all = changed[0] || changed[1];
@@ -210,10 +212,15 @@ static int write_velocity(ga__writer *w, const ga__eval *e, int i, int silent)
 
 static void write_velocities(ga__writer *w, const ga__eval *e)
 {
+  double fastest = 0.0;
   int n = 0;
+  for (int i = 1; i < e->b->node.n; i++) {
+    const velocity_change c = change_of_velocity(e, i);
+    fastest = fmax(fastest, fmax(c.now[0], c.now[1]));
+  }
   for (int i = 1; i < e->b->node.n; i++)
     if (e->b->part_node[GA__AT(e->b->node, ga__node, i)->part] == i)
-      n += write_velocity(w, e, i, n >= MOST_MOVES);
+      n += write_velocity(w, e, i, fastest, n >= MOST_MOVES);
   if (n > MOST_MOVES) ga__write(w, "and velocities of %d more bodies\n", n - MOST_MOVES);
 }
 
@@ -262,11 +269,13 @@ int ga_machine_moves(const ga_machine *m, const ga_stepper *st, char *text, size
   }
   qsort(list, (size_t)n, sizeof *list, by_size);
   for (int i = 0; i < n && i < MOST_MOVES; i++) {
-    const double distance = list[i].distance > FAR_ENOUGH * scale ? list[i].distance : 0.0; /* rounding */
-    ga__write(&w, "%s was moved by %.3g%s", m->part[list[i].part].name, distance,
-              ga__has_frame(b, list[i].part) ? " m" : "");
-    if (list[i].turn > FAR_ENOUGH)
-      ga__write(&w, " and turned by %.3g rad (%.3g deg)", list[i].turn, DEGREES * list[i].turn);
+    const int moved = list[i].distance > FAR_ENOUGH * scale, turned = list[i].turn > FAR_ENOUGH;
+    ga__write(&w, "%s was", m->part[list[i].part].name);
+    if (moved || !turned)
+      ga__write(&w, " moved by %.3g%s", list[i].distance, ga__has_frame(b, list[i].part) ? " m" : "");
+    if (turned)
+      ga__write(&w, "%s turned by %.3g rad (%.3g deg)", moved ? " and" : "", list[i].turn,
+                DEGREES * list[i].turn);
     ga__write(&w, "\n");
   }
   if (n > MOST_MOVES) ga__write(&w, "and %d more bodies, by less\n", n - MOST_MOVES);

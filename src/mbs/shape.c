@@ -35,12 +35,21 @@ static ga_status refuse_index(const ga_machine *m, const char *function, int i)
                                  GA__NUMBERS({i, NULL}, {ga_machine_n_shapes(m), NULL})});
 }
 
-/* "revolute" for a joint; for others their kind. */
+/* "revolute" for a joint, "pid" for a block; for others their kind. */
 static const char *type_of(const ga__part *part)
 {
-  const char *joint =
-      part->kind == GA__PART_JOINT ? ga_joint_name(((const ga_joint_def *)part->def)->kind) : NULL;
-  return joint ? joint : ga__part_text(part->kind);
+  const char *own = NULL;
+  if (part->kind == GA__PART_JOINT) own = ga_joint_name(((const ga_joint_def *)part->def)->kind);
+  if (part->kind == GA__PART_BLOCK)
+    own = ga_block_kind_name(ga_block_get_kind(((const ga__block_def *)part->def)->block));
+  return own ? own : ga__part_text(part->kind);
+}
+
+const char *ga_machine_part(const ga_machine *m, int i, const char **type)
+{
+  if (!m || i < 0 || i >= m->n_parts) return NULL;
+  if (type) *type = type_of(&m->part[i]);
+  return m->part[i].name;
 }
 
 /* What a shape of the model, or a collider's mesh, has besides. */

@@ -850,6 +850,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_machine_linearisation_create, (P(ctx), P(machine), 0, FINE(signal_names), 1, P(signal_names), P(&none.machine_linearisation))) \
   VOID(ga_machine_linearisation_destroy, (P(&none.machine_linearisation))) \
   STATUS(ga_machine_linearisation_compute, (P(machine_linearisation), P(ga_stepper_state(st)), P(&space_))) \
+  VALUE(ga_machine_part, (P(machine), 0, FINE(&word))) \
   VALUE(ga_machine_n_shapes, (P(machine))) \
   VALUE(ga_machine_piece_loads, (P(machine), FINE(ga_stepper_state(st)), 1, FINE(&piece_load_))) \
   STATUS(ga_machine_check_modes, (P(machine), P(ga_stepper_state(st)), P(modes), 0, FINE(&coarse_part_), FINE(ints))) \

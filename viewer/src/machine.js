@@ -277,6 +277,7 @@ export class Machine {
         if (i) ring.rotation[i === 1 ? "x" : "y"] = Math.PI / 2;
         mesh.add(ring);
       }
+    mesh.userData.given = Boolean(s.given);
     this.#onBody(s, this.#at(mesh, s, 0));
   }
 
@@ -459,6 +460,7 @@ export class Machine {
       const [from, to] = two ? this.#travel(s, planar) : [-6 * r, 6 * r];
       const bar = this.#alongZ(0.3 * r, to - from, BASE), holder = new T.Group();
       bar.position.z = 0.5 * (from + to);
+      holder.userData.far = to - from > 5 * this.size; // is not looked at as a whole
       holder.add(bar);
       if (planar) bar.rotation.y = Math.PI / 2, (bar.position.x = bar.position.z), (bar.position.z = 0);
       return holder;
@@ -503,7 +505,7 @@ export class Machine {
       from = Math.min(from, along);
       to = Math.max(to, along);
     }
-    return [Math.max(from, -5 * this.size) - 4 * this.r, Math.min(to, 5 * this.size) + 4 * this.r];
+    return [Math.max(from, -1000 * this.size) - 4 * this.r, Math.min(to, 1000 * this.size) + 4 * this.r];
   }
 
   // A foot where a joint is fixed to the ground.

@@ -38,8 +38,9 @@ if (data.moves) notes.push(`The start moves bodies to where joints fit (given po
 if (others.length) notes.push([data, ...others.map((o) => o.data)].map((d, i) => `${i ? "over it in colour" : "in front"}: ${d.file}`).join("; ") + ".");
 if (data.meshes?.[1] < data.meshes?.[0]) notes.push(`Meshes are simplified to ${data.meshes[1]} of ${data.meshes[0]} triangles.`);
 if (data.status && data.status !== "finished") notes.push(`The run ${data.status === "running" ? "has not ended, or was killed" : data.status === "failed" ? `failed: ${data.failure}` : "was stopped before its end"}.`);
-if (machine && motion.movers.filter(Boolean).length < 2) notes.push("Nothing in this machine has a place in space.");
-if (data.records > motion.n) notes.push(`${motion.n} of ${data.records} records are shown.`);
+const placeless = !machine || motion.movers.filter(Boolean).length < 2;
+if (machine && placeless) notes.push("Nothing in this machine has a place in space.");
+if (data.records > motion.n && data.frames !== 0) notes.push(`${motion.n} of ${data.records} records are shown.`);
 if (data.left_out) notes.push(`${data.left_out} signals were left out; galpha view FILE NAME includes those named.`);
 $("note").textContent = notes.filter(Boolean).join(" ");
 $("note").hidden = !$("note").textContent;
@@ -136,16 +137,37 @@ function lowest() {
   return Number.isFinite(low) ? low : 0;
 }
 
-// Everything over the whole motion where that is not much larger than the machine.
+// Everything over the whole motion, where that is not much larger than the machine is at the start, or at any time as
+// that of a rope is; else what moves, at the present time.
 function framed() {
-  const now = machineBounds(), box = now.clone(), length = now.getSize(new T.Vector3()).length();
+  const length = (b) => (b.isEmpty() ? 0 : b.getSize(new T.Vector3()).length());
+  const now = machineBounds(), box = now.clone();
+  let most = length(now);
   for (let i = 0; machine && i < 24; i++) {
     machine.move(motion.start + ((motion.end - motion.start) * i) / 23);
-    box.union(machineBounds());
+    const then = machineBounds();
+    most = Math.max(most, length(then));
+    box.union(then);
   }
   machine?.move(state.t);
-  const whole = box.getSize(new T.Vector3()).length() < 3 * length || machine?.tiny;
-  return { box: whole ? box : machineBounds(), whole };
+  // Shapes on the ground belong to the machine, as a bowl does to its ball, but not a hall around it.
+  for (const b of standing()) if (length(b) < 4 * Math.max(length(box), size)) now.union(b), box.union(b);
+  const first = length(now), way = length(box), whole = way < 3 * first || (way < 2 * most && way < 5 * first) || machine?.tiny;
+  if (whole) return { box, whole };
+  const moving = movingBounds();
+  return { box: length(moving) > 0 ? moving : machineBounds(), whole };
+}
+
+function standing() {
+  return (machine?.parts.get("ground")?.objects ?? []).filter((o) => o.userData.given).map((o) => new T.Box3().setFromObject(o));
+}
+
+// Without what is fixed to the ground: the foot of a rail of which the body has gone.
+function movingBounds() {
+  const box = new T.Box3();
+  for (const g of machine?.groups.slice(1) ?? [])
+    if (g) machine.parts.size > 200 ? box.expandByPoint(g.position) : box.expandByObject(g);
+  return machine?.parts.size > 200 ? box.expandByScalar(4 * machine.r) : box;
 }
 
 const directions = { iso: toward.clone().multiplyScalar(1.2).addScaledVector(right, 0.9).addScaledVector(up, 0.6), front: toward, right, top: up.clone().addScaledVector(toward, 1e-3) };
@@ -233,14 +255,24 @@ function flash(text) {
 
 // ---- Parts ----
 
-const KINDS = [["bodies", /body|mass point|beam|cable|modal/], ["joints", /^(fixed|revolute|prismatic|cylindrical|spherical|universal|planar|point_on_line|point_on_plane|distance|rod|parallel|perpendicular|screw|gear|rack_and_pinion|constant_velocity|slider)$/],
-               ["forces", /spring|actuator|friction|bushing|force|load|contact|stop|tyre|rolling/], ["frames", /marker|ground|road/], ["others", /./]];
+// Headings of the list, each with the types of its parts; a part is under the first that fits.
+const KINDS = [["bodies", /body|mass point|scalar|beam|cable|modal/], ["joints", /^(fixed|revolute|prismatic|cylindrical|spherical|universal|planar|point_on_line|point_on_plane|distance|rod|parallel|perpendicular|screw|gear|rack_and_pinion|constant_velocity|slider|drive|constraint)$/],
+               ["forces", /spring|actuator|friction|bushing|force|load|contact|stop|tyre|rolling|collision/], ["frames", /marker|ground|road/], ["others", /^(energy|signals|collider|shape|element)$/], ["blocks", /./]];
+const headingOf = (p) => KINDS.find(([, pattern]) => pattern.test(p.type))[0];
 
 function parts() {
   const all = new Map([...(machine?.parts.values() ?? [])].map((p) => [p.name, p]));
+  // Parts without a shape, as motors and controllers: those that have signals.
+  for (const name of motion.signals.keys()) {
+    for (let i = name.length; i > 0; i = name.lastIndexOf(".", i - 1)) {
+      const part = name.slice(0, i), type = data.kinds?.[part];
+      if (type && !all.has(part)) all.set(part, { name: part, type });
+      if (type) break;
+    }
+  }
   for (const name of motion.signals.keys()) {
     const part = partOf(name, all);
-    if (!all.has(part)) all.set(part, { name: part, type: part === "energy" ? "energy" : "signals" });
+    if (!all.has(part)) all.set(part, { name: part, type: data.kinds?.[part] ?? (part === "energy" ? "energy" : "signals") });
   }
   return all;
 }
@@ -259,8 +291,8 @@ function showTree() {
   const tree = $("tree"), find = $("search").value.toLowerCase();
   tree.replaceChildren();
   const left = [...known.values()].filter((p) => p.name.toLowerCase().includes(find));
-  for (const [heading, pattern] of KINDS) {
-    const mine = left.filter((p) => pattern.test(p.type) && !KINDS.some(([h, r]) => h !== heading && KINDS.findIndex((k) => k[0] === h) < KINDS.findIndex((k) => k[0] === heading) && r.test(p.type)));
+  for (const heading of ["bodies", "joints", "forces", "blocks", "frames", "others"]) {
+    const mine = left.filter((p) => headingOf(p) === heading);
     if (!mine.length) continue;
     const h = document.createElement("h2");
     h.textContent = heading;
@@ -396,6 +428,7 @@ $("forces").hidden = !machine?.arrows.some((a) => !a.shown);
 toggle("ghosts", (on) => [...others.map((o) => o.machine), given].forEach((o) => o && (o.scene.visible = on)));
 $("ghosts").hidden = !others.length && !given;
 $("ghosts").textContent = given ? "given" : "others";
+document.documentElement.classList.toggle("placeless", (placeless || !renderer) && data.signals.length > 0);
 $("panels-button").onclick = () => document.documentElement.classList.toggle("bare");
 $("event").onclick = nextEvent;
 $("event").hidden = data.events.length === 0;
@@ -449,7 +482,7 @@ function setMode(number) {
   motion.amplitude = most > 0 ? Number($("amplitude").value) / most : 0;
   $("mode").value = number;
   const m = data.modes[number];
-  $("mode-facts").textContent = m ? `eigenvalue ${short(m.eigenvalue[0])} ± ${short(Math.abs(m.eigenvalue[1]))} i 1/s; amplitude ${short(motion.amplitude * far)} m, ${short(motion.amplitude * turned)} rad` : "";
+  $("mode-facts").textContent = m ? `eigenvalue ${short(m.eigenvalue[0])}${m.eigenvalue[1] ? ` ± ${short(Math.abs(m.eigenvalue[1]))} i` : ""} 1/s; amplitude ${short(motion.amplitude * far)} m, ${short(motion.amplitude * turned)} rad` : "";
   seek(state.t);
   showTrace();
 }
@@ -606,7 +639,9 @@ function reload() {
 // What is plotted unless signals are named: coordinates of joints, else positions of the first body.
 function firstSignals() {
   const moving = (s) => s.high - s.low > 1e-9 * Math.max(Math.abs(s.high), Math.abs(s.low), 1e-3);
-  const names = [...motion.signals.values()].filter(moving).map((s) => s.name);
+  // A displacement that is small beside the machine, as of the end of a bent beam, is not what one looks at first.
+  const small = (s) => machine && s.unit === "m" && /\.displacement$/.test(s.name) && s.high - s.low < 1e-3 * size;
+  const names = [...motion.signals.values()].filter((s) => moving(s) && !small(s)).map((s) => s.name);
   const alike = (a, b) => motion.signals.get(a).low === motion.signals.get(b).low && motion.signals.get(a).high === motion.signals.get(b).high;
   const choices = [/\.(angle|displacement)$/, /\.[xyz]$/, /./].map((r) => {
     const fit = names.filter((n) => r.test(n));

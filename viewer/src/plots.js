@@ -39,6 +39,11 @@ export class Plots {
     return Math.max(180, this.box.clientWidth - 4);
   }
 
+  // Wide panels, of a page without a machine, are higher too.
+  #height() {
+    return Math.round(Math.min(300, Math.max(170, 0.25 * this.#width())));
+  }
+
   #panel(name, names) {
     const root = document.createElement("div"), keys = document.createElement("div"), cursor = document.createElement("div");
     root.className = "panel";
@@ -60,9 +65,9 @@ export class Plots {
     });
     const all = this.#withOthers(names, series, columns, finite);
     const plot = new uPlot({
-      width: this.#width(), height: 170, legend: { show: false }, scales: { x: { time: false } },
+      width: this.#width(), height: this.#height(), legend: { show: false }, scales: { x: { time: false } },
       cursor: { drag: { x: false, y: false }, y: false }, padding: [8, 8, 0, 0], pxAlign: 0,
-      axes: [{ ...axis, size: 28 }, { ...axis, size: 72, label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map((v) => short(v)) }],
+      axes: [{ ...axis, size: 28 }, { ...axis, size: (_, texts) => Math.max(54, 17 + 7.2 * Math.max(0, ...(texts ?? []).map((s) => s.length))), label: `[${unit(name) || "-"}]`, labelSize: 18, values: (_, ticks) => ticks.map(tick) }],
       series, bands,
     }, all, root);
     const values = names.map((n, i) => {
@@ -101,7 +106,7 @@ export class Plots {
   }
 
   #resize() {
-    for (const p of this.panels) if (p.plot.width !== this.#width()) p.plot.setSize({ width: this.#width(), height: 170 });
+    for (const p of this.panels) if (p.plot.width !== this.#width()) p.plot.setSize({ width: this.#width(), height: this.#height() });
     this.move(this.t);
   }
 
@@ -125,6 +130,12 @@ function distinct([time, ...rest]) {
 // "m/s^2" as it is printed: m/s².
 export function unit(name) {
   return name.replaceAll("^2", "²").replaceAll("^3", "³").replaceAll("*", "·");
+}
+
+// A number beside an axis: without digits that are 0 behind the others.
+function tick(v) {
+  const text = v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e6) ? Number(v.toPrecision(5)).toExponential() : String(Number(v.toPrecision(5)));
+  return text.replaceAll("-", "−").replace("e+", "e");
 }
 
 // Five digits, with a true minus.
