@@ -846,7 +846,8 @@ GA_API ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, dou
 /* Times within the last step, ascending, at which a method of higher order solves the equations: the
  * polynomial through a rate there, integrated over the step, is as accurate as the step. The last one is its
  * end, *begin its beginning. Returns their number; 0: the method has order 2, for which the trapezoidal rule
- * is as accurate, or the stepper was started, projected, saved or loaded since its last step. */
+ * is as accurate, or the stepper was started, projected, saved or loaded since its last step, or that
+ * was some roundings of t long. */
 enum { GA_MOST_NODES = 6 };
 GA_API int ga_stepper_nodes(const ga_stepper *st, double *begin, double at[GA_MOST_NODES]);
 /* The values at node i < n that the method has solved for; a, eta and w are NULL. Valid until the stepper

@@ -169,11 +169,14 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
   polynomial(st, w, GA_BLOCK_Y, out->y);
 }
 
+/* Roundings of t from which on the times of nodes differ enough for a polynomial. */
+#define APART 1e4
+
 int ga__colloc_nodes(const ga_stepper *st, double *at)
 {
   const ga__colloc_rule *rule = ga__colloc_last_rule(st, &st->now);
   const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T];
-  if (!rule) return 0;
+  if (!rule || !(end - begin > APART * DBL_EPSILON * fmax(fabs(begin), fabs(end)))) return 0;
   for (int m = rule->first; m < rule->stages; m++) at[m - rule->first] = begin + rule->c[m] * (end - begin);
   at[rule->stages - rule->first] = end;
   return rule->stages - rule->first + 1;
@@ -251,6 +254,24 @@ static double difference_at(const ga_stepper *st, const difference *d, int i)
   return fabs(sum);
 }
 
+/* Rounding of a difference of multipliers: at the nodes they come from velocities over h, times masses. */
+#define ROUNDINGS 50.0
+
+static double noise_of_forces(ga_stepper *st, const difference *d)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *now = &st->now;
+  const double h = now->scalar[GA__T] - st->next.scalar[GA__T];
+  double *inertia = ga__colloc_of(st)->omega, weights = 0.0;
+  for (int k = 0; k < d->n; k++) weights += fabs(d->w[k]);
+  for (int i = 0; i < sys->nv; i++) st->exponent[i] = 1.0; /* free here */
+  ga_point p = ga__state_point(now);
+  p.vdot = st->exponent;
+  if (ga__call(sys, GA__MASS, &p, inertia)) return 0.0;
+  const double rate = ga__rounding_of_rate(sys) * (1.0 + ga__max_abs(now->v, sys->nv, NULL)) / h;
+  return ROUNDINGS * weights * rate * ga__max_abs(inertia, sys->nv, NULL);
+}
+
 /* Where constraints prescribe the motion, only forces have errors: the largest relative one of the
  * multipliers counts as one of q. kappa: factor of the difference. */
 static void estimate_forces(ga_stepper *st, const difference *d, double kappa, double C, double power,
@@ -260,10 +281,12 @@ static void estimate_forces(ga_stepper *st, const difference *d, double kappa, d
   const ga__colloc *c = ga__colloc_of(st);
   const int first = sys->nv, n = sys->start[GA_BLOCK_X] - first, M = c->now->stages;
   const double size =
-      fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL));
+                   fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL)),
+               noise = noise_of_forces(st, d);
   double largest = 0.0, *scale = c->omega;
-  if (!(size > 0.0)) return;
-  for (int i = 0; i < n; i++) largest = fmax(largest, kappa * difference_at(st, d, first + i) / size);
+  if (!(size > noise)) return;
+  for (int i = 0; i < n; i++)
+    largest = fmax(largest, kappa * fmax(difference_at(st, d, first + i) - noise, 0.0) / size);
   ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
   for (int i = 0; i < sys->nv; i++) e_q[i] = fmax(e_q[i], C * pow(largest, power) * scale[i]);
 }

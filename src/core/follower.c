@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { MOST_PARTS = 64 };
-#define OF_LEADER 0.1 /* tolerance of iterations relative to the leader's: differences of both must be errors */
+#define OF_LEADER                                                                                            \
+  0.1 /* tolerance of iterations relative to the leader's: differences of both must be errors */
 /* A leader restarts at the far side of a jump: the place of the jump is known within a part of the run,
  * unknown to the follower. A larger gap, relative to 1 s or the time itself, is an error. */
 #define RESTART_GAP 1e-9
@@ -352,6 +353,8 @@ static int is_as_good(const ga_follower *f, double size, double h, double whole)
   return fabs(h - size) <= EQUAL * whole && time_of(f) + size <= latest;
 }
 
+enum { MOST_EDGES = 20 }; /* within a step of the leader */
+
 /* The current state is `gap` before an edge; more after a start that fell back before it. */
 static void stand_at_edge(ga_follower *f, double gap, double h)
 {
@@ -360,11 +363,22 @@ static void stand_at_edge(ga_follower *f, double gap, double h)
   f->n_edges++;
 }
 
+/* All parts of size h or less have failed: 1: since an edge is so close that steps with several nodes lie on
+ * both of its sides. The state stands at it then. */
+static int is_held_by_edge(ga_follower *f, double h, double whole)
+{
+  double gap;
+  if (f->st->sys->def.n_sides == 0 || f->n_edges >= MOST_EDGES) return 0;
+  ga__sides_gap(&f->sides, f->st, fmin(h, GA__NEAR_EDGE * whole), &gap);
+  if (isinf(gap)) return 0;
+  stand_at_edge(f, gap, h);
+  return 1;
+}
+
 /* If a part of size h has passed an edge, it is replaced by one that ends before the edge, and the next one
  * starts behind it. The leader passes the same edge at another time. */
 static ga_status stop_at_edge(ga_follower *f, double h)
 {
-  enum { MOST_EDGES = 20 };
   ga_stepper *st = f->st;
   ga__edge_met met;
   ga__aim aim = {0.0, 0.0, 0, 0};
@@ -500,7 +514,7 @@ static ga_status next_part(ga_follower *f)
     if (i == 1 && other <= h) continue; /* the part is all that is left */
     if (t + other > t) status = make_part(f, other);
   }
-  if (status > 0) return fail_parts(f, other);
+  if (status > 0) return is_held_by_edge(f, h, whole) ? GA_OK : fail_parts(f, other);
   if (!status) status = stop_at_edge(f, other);
   if (status > 0) return fail_parts(f, other);
   if (!status) status = reach_event(f, whole);
@@ -653,11 +667,10 @@ ga_status ga_follower_save(ga_follower *f, double *saved)
   if (!status) status = ga_stepper_save(f->st, saved);
   if (status) return status;
   const ga_start_opts *o = &f->start;
-  const double number[N_SAVED] = {f->t_target,  (double)f->steps, (double)f->subdivided,
-                                  o->h,         o->project,       o->shift_a,
-                                  o->perturb_v, o->max_change,    o->max_gap,
-                                  f->gap,       f->ahead,         f->h_ahead,
-                                  f->st->order};
+  const double number[N_SAVED] = {
+      f->t_target, (double)f->steps, (double)f->subdivided, o->h,       o->project,
+      o->shift_a,  o->perturb_v,     o->max_change,         o->max_gap, f->gap,
+      f->ahead,    f->h_ahead,       f->st->order};
   memcpy(saved + ga_stepper_saved_size(f->st), number, sizeof number);
   save_events(f, saved + ga_stepper_saved_size(f->st) + N_SAVED);
   return GA_OK;

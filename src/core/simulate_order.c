@@ -26,8 +26,9 @@ enum { NODE = OF_JACOBIAN + OF_FACTORS, SWEEP = OF_RESIDUAL + OF_SOLUTION, END =
 #define GAIN 0.75   /* of the work per unit time, for which an order is changed */
 #define SLOWER 0.35 /* relative growth of the number of sweeps if h grows by e */
 #define LOSS 25.0   /* of this many steps one may be lost to trying another order than 2 */
-#define ROUGH 2.0   /* work per step that shows a rough motion, relative to that of steps without rejections \
-                     */
+#define ROUGH                                                                                                \
+  2.0 /* work per step that shows a rough motion, relative to that of steps without rejections               \
+       */
 enum {
   TRIAL = 6,         /* steps until an order is compared with the one before, */
   TRIAL_2 = 12,      /* if one of them is 2, */
@@ -163,7 +164,9 @@ static int judge_change(ga_simulator *sim, int now, double work)
   if (former == 0 || (plan[GA__PLAN_STEPS] < (with_2 ? TRIAL_2 : TRIAL) && !is_clear)) return former != 0;
   plan[GA__PLAN_FORMER] = 0.0;
   if (!more) plan[GA__PLAN_SPAN + now] = 0.0;
-  if (!more && ORDERS[now] == 2) wait_for(plan, index_of(begin_order(sim->st->tolerance)), FIRST_WAIT_2, 0.0);
+  if (!more && ORDERS[now] == 2) /* the more collocation took, the later it is tried again */
+    wait_for(plan, index_of(begin_order(sim->st->tolerance)), FIRST_WAIT_2,
+             LOSS * STIFF_STEPS * plan[GA__PLAN_FORMER_WORK] / work);
   if (!more) return 0;
   const double least = former == 2 ? LOSS * steps_lost(sim) : 0.0;
   wait_for(plan, now, former == 2 ? FIRST_WAIT_2 : FIRST_WAIT, least);
