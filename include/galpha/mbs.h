@@ -73,6 +73,18 @@ GA_API ga_machine_opts ga_machine_defaults(void);
 GA_API ga_status ga_machine_create(ga_context *ctx, const ga_machine_opts *opts, ga_machine **out);
 GA_API void ga_machine_destroy(ga_machine **m); /* after steppers that use its system */
 
+/* Kinds of parts, for programs that build machines by tables: ga_machine_add_<name>(), and how model files write them. Their
+ * fields are in ga_model_schema(). Blocks are not among them, nor is the ground. */
+typedef struct ga_part_info {
+  const char *name;    /* "rigid" */
+  const char *text;    /* "rigid body": in messages */
+  const char *section; /* of model files: "bodies" */
+  const char *type;    /* its `type` there; NULL: the member `kind` is, or it has none */
+  const char *about;   /* one line */
+} ga_part_info;
+/* Kind i = 0, 1, ...; 0: there are fewer. out may be NULL. */
+GA_API int ga_part_at(int i, ga_part_info *out);
+
 /* Every ga_machine_add_... checks its numbers at once and leaves the machine as it was when it fails. A name
  * given twice is GA_ERR_ARGUMENT. */
 

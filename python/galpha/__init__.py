@@ -13,9 +13,12 @@ from ._commands import Outcome, command
 from ._library import version
 from .analyses import LinearModel, Modes, Report, check, kinematics, linearize, modes, run, static, write
 from .errors import Error, GalphaWarning, Interrupted, Message, ModelError, reasons
+from .machine import Machine
 from .results import Event, Result, load
+from .system import Crossing, Jacobian, Point, Retry, Simulation, Solution, State, System
 
 __version__ = version()
-__all__ = ["Error", "Event", "GalphaWarning", "Interrupted", "LinearModel", "Message", "ModelError", "Modes", "Outcome",
-           "Report", "Result", "check", "command", "kinematics", "linearize", "load", "modes", "reasons", "run",
+__all__ = ["Crossing", "Error", "Event", "GalphaWarning", "Interrupted", "Jacobian", "LinearModel", "Machine", "Message",
+           "ModelError", "Modes", "Outcome", "Point", "Report", "Result", "Retry", "Simulation", "Solution", "State",
+           "System", "check", "command", "kinematics", "linearize", "load", "modes", "reasons", "run",
            "static", "version", "write"]

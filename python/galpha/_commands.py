@@ -22,10 +22,16 @@ class Outcome(NamedTuple):
     reported: str
     interrupted: bool
     error: "Optional[Error]"  #: where the code is not 0
+    messages: "List[Message]"  #: about the model
+    others: "List[str]"  #: warnings that are not about the model
 
     @property
     def warnings(self) -> "List[str]":
-        return [line[len("warning: "):] for line in self.reported.splitlines() if line.startswith("warning: ")]
+        """Those about the model, with file and line, then all others."""
+        return [f"{m.place}: {m.text}" if m.place else m.text for m in self.messages if m.level == "warning"] + self.others
+
+
+WARNING = "warning: "  # begins a line
 
 
 class Option(NamedTuple):
@@ -76,10 +82,15 @@ def _sentence(command: str, reported: str) -> str:
     return lines[0] if lines else f"{command} failed"
 
 
-def _error(command: str, code: int, call: Any, reported: str) -> "Optional[Error]":
+def _warned(reported: str, messages: "List[Message]") -> "List[str]":
+    """The lines that warn, without those about the model."""
+    of_model = {str(m) for m in messages}
+    return [line[len(WARNING):] for line in reported.splitlines() if line.startswith(WARNING) and line not in of_model]
+
+
+def _error(command: str, code: int, call: Any, reported: str, messages: "List[Message]") -> "Optional[Error]":
     if code == 0:
         return None
-    messages = _messages(call)
     wrong = [m for m in messages if m.level == "error"]
     if wrong:
         place = {"file": wrong[0].file, "line": wrong[0].line, "column": wrong[0].column}
@@ -123,8 +134,10 @@ def call(arguments: "Sequence[str]") -> Outcome:
     thread.join()
     reported = text(lib.app_call_reported(handle))
     code = codes[0] if codes else 1
+    messages = _messages(handle)
     return Outcome(code, text(lib.app_call_printed(handle)), reported, interrupted,
-                   _error(arguments[0], code, handle, reported))
+                   _error(arguments[0], code, handle, reported, messages), messages,
+                   _warned(reported, messages))
 
 
 def _value(value: Any) -> str:

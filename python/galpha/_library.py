@@ -6,8 +6,8 @@ from typing import Any, Optional
 
 from . import _native  # type: ignore[attr-defined]
 
-ffi = _native.ffi
-lib = _native.lib
+ffi: Any = _native.ffi
+lib: Any = _native.lib
 
 lib.app_call_begin()
 

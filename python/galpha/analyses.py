@@ -2,41 +2,91 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 
 from . import _commands
 from ._library import h5py
-from .errors import Error, Interrupted
+from .errors import Error, Interrupted, ModelError
+from .machine import Machine
 from .results import Array, Result, _as_text
 
 Path_ = Union[str, "os.PathLike[str]"]
+Model = Union[Path_, Machine]  #: a file, or a machine built part by part
 Values = Mapping[str, Union[float, str]]  #: parameters: numbers in SI units, or texts as in a file, "12 mm"
 
 
 T = TypeVar("T")
 
 
-def _to_file(command: str, model: Path_, out: "Optional[Path_]", set: "Optional[Values]", options: "Dict[str, Any]",
+class Folder:
+    """A temporary folder that goes with the last one who uses it."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="galpha-"))
+        weakref.finalize(self, shutil.rmtree, str(self.path), True)
+
+
+@contextlib.contextmanager
+def _file_of(model: Model) -> "Iterator[Path]":
+    """The model as a file, in the folder of the files that it names."""
+    if not isinstance(model, Machine):
+        yield Path(os.fspath(model))
+        return
+    with tempfile.TemporaryDirectory(prefix="galpha-") as folder:
+        path = Path(model.folder or folder) / f"{model.name}.yaml"
+        if model.folder:
+            handle, name = tempfile.mkstemp(".yaml", f"{model.name}-", model.folder)
+            os.close(handle)
+            path = Path(name)
+        try:
+            path.write_text(model.text, encoding="utf-8")
+            yield path
+        finally:
+            path.unlink()
+
+
+def _call(command: str, model: Model, file: Path, set: "Optional[Values]", options: "Dict[str, Any]",
+          *more: str) -> "_commands.Outcome":
+    """A command of one model. Numbers of `set` are in SI units by what run() says, so that is no matter of warnings."""
+    given = dict(set or {})
+    outcome = _commands.call([command, str(file), *more, *_commands.arguments(command, {"set": given, **options})])
+    if isinstance(model, Machine):
+        outcome = _without_file(outcome)
+    return outcome._replace(messages=[m for m in outcome.messages if not (
+        m.data and m.data["reason"] == "UNIT_NOT_GIVEN" and not isinstance(given.get(m.data["part"], ""), str))])
+
+
+def _without_file(outcome: "_commands.Outcome") -> "_commands.Outcome":
+    """Lines and columns mean nothing where the file was written here."""
+    messages = [m._replace(file="", line=0, column=0) for m in outcome.messages]
+    error = outcome.error
+    if isinstance(error, ModelError):
+        error.messages, error.file, error.line, error.column = messages, "", 0, 0
+        error.report = "\n".join(map(str, messages))
+    return outcome._replace(messages=messages)
+
+
+def _to_file(command: str, model: Model, out: "Optional[Path_]", set: "Optional[Values]", options: "Dict[str, Any]",
              read: "Callable[[Path, Any, _commands.Outcome], T]") -> T:
     """Calls a command that writes a file, and reads that. Without `out` the file lives as long as what is read."""
-    keep = None
-    if out is None:
-        keep = tempfile.TemporaryDirectory(prefix="galpha-")
-        path = Path(keep.name) / (Path(os.fspath(model)).stem + ".h5")
-    else:
-        path = Path(out)
-    outcome = _commands.call([command, os.fspath(model), f"--out={path}",
-                              *_commands.arguments(command, {"set": dict(set or {}), **options})])
+    with _file_of(model) as file:
+        keep = Folder() if out is None else None
+        stem = model.name if isinstance(model, Machine) else file.stem
+        path = keep.path / f"{stem}.h5" if keep else Path(os.fspath(out or ""))
+        outcome = _call(command, model, file, set, options, f"--out={path}")
     result: "Optional[T]" = None
-    if path.exists() and (outcome.code == 0 or keep or outcome.interrupted or outcome.code == 1):
+    if path.exists() and (keep or outcome.code != 2):
         try:
             result = read(path, keep, outcome)
-        except (OSError, Error):
+        except (OSError, KeyError, Error):
             if outcome.code == 0:
                 raise
     try:
@@ -52,15 +102,15 @@ def _read_result(path: Path, keep: Any, outcome: "_commands.Outcome") -> Result:
     return Result(path, keep, outcome.printed, outcome.warnings)
 
 
-def run(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Result:
+def run(model: Model, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Result:
     return _to_file("run", model, out, set, settings, _read_result)
 
 
-def static(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Result:
+def static(model: Model, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Result:
     return _to_file("static", model, out, set, settings, _read_result)
 
 
-def kinematics(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
+def kinematics(model: Model, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
                **settings: Any) -> Result:
     return _to_file("kinematics", model, out, set, settings, _read_result)
 
@@ -91,7 +141,7 @@ def _read_modes(path: Path, keep: Any, outcome: "_commands.Outcome") -> Modes:
                      f["state/values"][()].ravel(), float(f["state/time"][()].ravel()[0]), outcome.printed)
 
 
-def modes(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Modes:
+def modes(model: Model, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Modes:
     return _to_file("modes", model, out, set, settings, _read_modes)
 
 
@@ -131,7 +181,7 @@ def _read_linear(path: Path, keep: Any, outcome: "_commands.Outcome") -> LinearM
         return LinearModel(A, B, C, D, names["states"], names["inputs"], names["outputs"], units, outcome.printed)
 
 
-def linearize(model: Path_, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
+def linearize(model: Model, *, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
               **settings: Any) -> LinearModel:
     return _to_file("linearize", model, out, set, settings, _read_linear)
 
@@ -142,24 +192,26 @@ class Report(str):
     warnings: List[str]
 
 
-def check(model: Path_, *, set: "Optional[Values]" = None, **options: Any) -> Report:
-    outcome = _commands.finish(_commands.call(
-        ["check", os.fspath(model), *_commands.arguments("check", {"set": dict(set or {}), **options})]))
+def check(model: Model, *, set: "Optional[Values]" = None, **options: Any) -> Report:
+    with _file_of(model) as file:
+        outcome = _call("check", model, file, set, options)
+    _commands.finish(outcome)
     report = Report(outcome.printed)
     report.warnings = outcome.warnings
     return report
 
 
-def write(model: Path_, *, set: "Optional[Values]" = None) -> str:
+def write(model: Model, *, set: "Optional[Values]" = None) -> str:
     """The model with its included files as one text, with the parameters of `set`."""
-    return _commands.finish(_commands.call(
-        ["write", os.fspath(model), *_commands.arguments("write", {"set": dict(set or {})})])).printed
+    with _file_of(model) as file:
+        outcome = _call("write", model, file, set, {})
+    return _commands.finish(outcome).printed
 
 
 # ---- Help, from the program's table of options ----
 
 _about: "Dict[Callable[..., Any], Tuple[str, str, bool]]" = {
-    run: ("run", "Simulates a model file and returns its galpha.Result.", True),
+    run: ("run", "Simulates a model and returns its galpha.Result.", True),
     static: ("static", "Finds a static equilibrium, or follows a path of equilibria: a galpha.Result by load steps.",
              True),
     kinematics: ("kinematics", "A prescribed motion and its forces, without integration: a galpha.Result.", True),
@@ -171,7 +223,7 @@ _about: "Dict[Callable[..., Any], Tuple[str, str, bool]]" = {
 
 def _describe(function: "Callable[..., Any]", command: str, line: str, has_file: bool) -> None:
     rows = [line, "",
-            "model: the model file. set: parameters, {\"k\": 3e4} in SI units or {\"k\": \"30 kN/m\"}."]
+            "model: a model file or a galpha.Machine. set: parameters, {\"k\": 3e4} in SI units or {\"k\": \"30 kN/m\"}."]
     if has_file:
         rows.append("out: keeps the HDF5 file there; without, it is removed when the result is no longer used.")
     rows += ["Failures raise galpha.Error, Ctrl-C galpha.Interrupted; both have the `result` so far.", "",

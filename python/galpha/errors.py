@@ -18,9 +18,13 @@ class Message(NamedTuple):
     text: str
     data: "Optional[dict[str, Any]]" = None  #: the same as data, as the attributes of Error
 
+    @property
+    def place(self) -> str:
+        """file:line:column, "" where it has none."""
+        return ":".join(str(part) for part in (self.file, self.line, self.column) if part)
+
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part)
-        return f"{place}: {self.level}: {self.text}" if place else f"{self.level}: {self.text}"
+        return f"{self.place}: {self.level}: {self.text}" if self.place else f"{self.level}: {self.text}"
 
 
 class GalphaWarning(UserWarning):

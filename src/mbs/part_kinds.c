@@ -1808,7 +1808,7 @@ KIND(event)
 #undef KIND
 
 #define KIND(what)                                                                                           \
-  .size = sizeof(ga_##what##_def), .fields = what##_fields,                                                  \
+  .name = #what, .size = sizeof(ga_##what##_def), .fields = what##_fields,                                                  \
   .n_fields = (int)(sizeof(what##_fields) / sizeof(what##_fields[0])), .defaults = default_##what,           \
   .add = add_##what
 
@@ -2035,6 +2035,17 @@ const char *ga__part_text(ga__part_kind kind)
 const ga__part_type *ga__part_type_of(ga__part_kind kind)
 {
   return &KINDS[kind];
+}
+
+int ga_part_at(int i, ga_part_info *out)
+{
+  for (int k = 0; k < GA__N_PARTS; k++) {
+    const ga__part_type *row = &KINDS[k];
+    if (!row->name || i-- != 0) continue;
+    if (out) *out = (ga_part_info){row->name, row->text, row->section, row->type, row->about};
+    return 1;
+  }
+  return 0;
 }
 
 size_t ga__def_size(ga__part_kind kind)

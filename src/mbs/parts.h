@@ -6,6 +6,7 @@
 #include "mbs/mbs_impl.h"
 
 typedef struct ga__part_type {
+  const char *name;    /* "rigid": of ga_machine_add_rigid(); NULL: none */
   const char *text;    /* "rigid body": in messages */
   const char *section; /* of model files */
   const char *type;    /* its `type` there; NULL: the field `kind` is, or it has none */

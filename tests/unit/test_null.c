@@ -171,6 +171,7 @@ static ga_machine_opts machine_opts_;
 static ga_run_settings run_settings_;
 static ga_stepper_opts run_stepper_;
 static ga_simulate_opts run_simulate_;
+static ga_part_info part_info_;
 static ga_setting setting_;
 static ga_method_info method_info_;
 static ga_method method_;
@@ -890,6 +891,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_run_simulate_opts, (FINE(ctx), FINE(&run_settings_), P(&run_simulate_))) \
   STATUS(ga_run_check, (FINE(ctx), FINE(&run_settings_))) \
   VOID(ga_run_choose_steps, (P(&run_settings_), 0, 0, 0)) \
+  VALUE(ga_part_at, (0, FINE(&part_info_))) \
   VALUE(ga_setting_at, (0, FINE(&setting_))) \
   VALUE(ga_setting_find, (P("rho"), FINE(&setting_))) \
   VALUE(ga_setting_is_used, (P(&setting_), P(&run_settings_))) \
