@@ -101,6 +101,23 @@ def _error(command: str, code: int, call: Any, reported: str, messages: "List[Me
     return Error(sentence, data, messages=messages, report=reported)
 
 
+def _wait(thread: threading.Thread, done: threading.Event, handle: Any) -> bool:
+    """Starts a thread and waits until it is done, also after Ctrl-C, which may come at any place. Returns whether it came."""
+    interrupted = started = False
+    while not done.is_set():
+        try:
+            if not started:
+                started = True
+                thread.start()
+            done.wait(None if thread.is_alive() else 0.1)
+            if not thread.is_alive() and not done.is_set() and interrupted:
+                break  # it came before the thread began
+        except KeyboardInterrupt:
+            interrupted = True
+            lib.app_call_stop(handle)
+    return interrupted
+
+
 def call(arguments: "Sequence[str]") -> Outcome:
     """Runs a command: ["run", "car.yaml", "--step", "1ms"]. Raises nothing but for wrong types."""
     handle = ffi.gc(lib.app_call_create(), lib.app_call_destroy)
@@ -122,16 +139,7 @@ def call(arguments: "Sequence[str]") -> Outcome:
         finally:
             done.set()
 
-    thread = threading.Thread(target=work, name=f"galpha {arguments[0]}", daemon=True)
-    interrupted = False
-    thread.start()
-    while not done.is_set():
-        try:
-            done.wait()
-        except KeyboardInterrupt:  # the library's thread must end before its memory does
-            interrupted = True
-            lib.app_call_stop(handle)
-    thread.join()
+    interrupted = _wait(threading.Thread(target=work, name=f"galpha {arguments[0]}", daemon=True), done, handle)
     reported = text(lib.app_call_reported(handle))
     code = codes[0] if codes else 1
     messages = _messages(handle)

@@ -208,11 +208,19 @@ class Failures(unittest.TestCase):
 
     def test_interrupt(self):
         """python: Ctrl-C ends a run at once, and its results are kept"""
+        file = rig.work / "stopped.h5"
+        file.unlink(missing_ok=True)
+
+        def interrupt():
+            while not file.exists():
+                time.sleep(0.05)
+            time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         started = time.monotonic()
-        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
-        timer.start()
         with self.assertRaises(KeyboardInterrupt) as caught:
-            galpha.run(rig.model("double_pendulum"), t_end=1e5, step=1e-4, output=1.0, set={})
+            galpha.run(rig.model("double_pendulum"), t_end=1e5, step=1e-4, output=1.0, out=file)
         self.assertLess(time.monotonic() - started, 60.0)
         res = caught.exception.result
         self.assertEqual(res.status, "stopped")
