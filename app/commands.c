@@ -246,6 +246,8 @@ static const app_option plot_options[] = {
     {"ylabel", 0, "TEXT", 1, "label beside the axes, of the first panel, the second, ..."},
     {"label", 0, "NAME=TEXT", 1, "other words for a signal, an expression or a file"},
     {"legend", 0, "NAME", 0, "each panel has one (each), one for all (shared), none"},
+    {"unit", 0, "UNIT", 1,
+     "draws signals of its kind, or the time, in this unit instead of SI: deg, mm, kN, ms"},
     {"size", 0, "WxH", 0, "size, 84mm x 60mm, or the width alone; without a unit pixels (default 900)"},
     {"font", 0, "NAME,SIZE", 0, "font, and its size in points (default sans,10.5; 9 if the size has a unit)"},
     {"no-events", 0, NULL, 0, "do not mark events"},

@@ -450,8 +450,7 @@ static void choose_ranges(const app_figure *f, double low[2], double high[2], co
     high[k] = here->high[k];
     if (k == 1 || !here->over_time) choose_log_range(&low[k], &high[k]);
   }
-  if (here->over_time || f->log[0] || f->log[1] || strcmp(here->unit_x, "m") != 0 ||
-      strcmp(here->unit_y, "m") != 0 || !(scale > 0.0))
+  if (!here->lengths || f->log[0] || f->log[1] || strcmp(here->unit_x, here->unit_y) != 0 || !(scale > 0.0))
     return;
   for (int k = 0; k < 2; k++) {
     const double middle = 0.5 * (low[k] + high[k]);
@@ -467,6 +466,7 @@ static void draw_events(const app_figure *f, FILE *to, int over_time, double fro
   const ga_result *r = f->events;
   const long all = r ? ga_result_n_events(r) : 0;
   long n = 0;
+  from /= f->time_scale, till /= f->time_scale;
   fputs("unset arrow\n", to);
   for (int k = 0; k < MOST_NAMES; k++) fprintf(to, "unset label %d\n", FIRST_LABEL + k);
   for (long i = 0; over_time && i < all; i++)
@@ -484,14 +484,14 @@ static void draw_events(const app_figure *f, FILE *to, int over_time, double fro
     fprintf(to,
             "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back linecolor rgb 'gray60' "
             "linewidth 0.7\n",
-            t, t);
+            t * f->time_scale, t * f->time_scale);
     if (n > MOST_NAMES) continue;
     fprintf(to, "set label %ld ", FIRST_LABEL + k++);
     app_gnuplot_quoted(to, names);
     fprintf(to,
             " noenhanced at first %.17g, graph 0.98 right rotate by 90 offset character -0.7, 0 "
             "textcolor rgb 'gray40' font ',%.2f'\n",
-            t, 9.0 * em(f));
+            t * f->time_scale, 9.0 * em(f));
   }
 }
 

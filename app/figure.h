@@ -23,6 +23,7 @@ typedef struct app_panel {
   char name_x[APP_LABEL], name_y[APP_LABEL]; /* on its axes; empty: only the unit */
   char unit_x[APP_UNIT], unit_y[APP_UNIT];
   int over_time, given_by_hand;
+  int lengths;            /* 1: both axes are lengths, and have one scale */
   int needs_legend;       /* 1: the axis does not say which file a curve is of */
   int given[2];           /* 1: the name of x, y is the whole label, without a unit */
   int n;                  /* curves */
@@ -46,6 +47,7 @@ typedef struct app_figure {
   app_curve *curve;
   app_panel panel[APP_MOST_CURVES];
   const ga_result *events; /* whose events are marked; NULL: none */
+  double time_scale;       /* times are drawn in a unit of which this many are a second */
   double left, height;     /* left: of all axes */
   int shared_rows, shared_columns;
 } app_figure;

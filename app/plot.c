@@ -13,8 +13,9 @@ typedef struct plot {
   ga_context *ctx;
   int n_sources;
   app_source *source;
-  double range[2]; /* [s] times that are drawn */
-  int by_hand;     /* the panel that curves go to; −1: by unit */
+  double range[2];   /* [s] times that are drawn */
+  app_quantity time; /* of time axes */
+  int by_hand;       /* the panel that curves go to; −1: by unit */
   int difference;
   app_figure figure;
 } plot;
@@ -206,10 +207,15 @@ static int check_labels(const plot *p)
 
 /* ---- Panels ---- */
 
+static const char *drawn_unit(const app_quantity *q)
+{
+  return *q->drawn ? q->drawn : q->unit;
+}
+
 static int panel_for(plot *p, const app_curve *c, int *out)
 {
   app_figure *f = &p->figure;
-  const char *x = c->x.text ? c->x.unit : "s", *y = c->y.unit;
+  const char *x = drawn_unit(c->x.text ? &c->x : &p->time), *y = drawn_unit(&c->y);
   for (int i = 0; i < f->n_panels; i++) {
     const app_panel *there = &f->panel[i];
     const int fits =
@@ -221,7 +227,9 @@ static int panel_for(plot *p, const app_curve *c, int *out)
     if (p->by_hand >= 0 ? p->by_hand == i : fits && !there->given_by_hand) return *out = i, APP_DONE;
   }
   app_panel *made = &f->panel[f->n_panels];
-  *made = (app_panel){.over_time = !c->x.text, .given_by_hand = p->by_hand >= 0};
+  *made = (app_panel){.over_time = !c->x.text,
+                      .given_by_hand = p->by_hand >= 0,
+                      .lengths = c->x.text && strcmp(c->x.unit, "m") == 0 && strcmp(c->y.unit, "m") == 0};
   snprintf(made->unit_x, sizeof made->unit_x, "%s", x);
   snprintf(made->unit_y, sizeof made->unit_y, "%s", y);
   *out = f->n_panels++;
@@ -241,10 +249,83 @@ static int add_curve(plot *p, const app_curve *c)
   return code;
 }
 
+/* ---- Units ---- */
+
+/* --unit UNIT: quantities of its dimension are drawn in it. Marks it as used. */
+static void choose_unit(plot *p, app_quantity *q)
+{
+  const char *const *given;
+  double factor;
+  for (int i = 0; (given = app_values(p->a, "unit", i)) != NULL; i++) {
+    if (!same_dimension(p->ctx, given[0], q->unit) || ga_unit_parse(p->ctx, given[0], &factor, NULL, NULL))
+      continue;
+    snprintf(q->drawn, sizeof q->drawn, "%s", given[0]);
+    q->scale = 1.0 / factor;
+  }
+}
+
+/* Units that can be read, each of another dimension. */
+static int check_units(plot *p)
+{
+  const char *const *given, *const *other;
+  for (int i = 0; (given = app_values(p->a, "unit", i)) != NULL; i++) {
+    if (strlen(given[0]) >= APP_UNIT || ga_unit_parse(p->ctx, given[0], NULL, NULL, NULL))
+      return app_misused(p->a, "--unit: \"%s\" is not a unit such as deg, mm, kN or km/h", given[0]);
+    for (int k = 0; k < i && (other = app_values(p->a, "unit", k)) != NULL; k++)
+      if (same_dimension(p->ctx, given[0], other[0]))
+        return app_misused(p->a, "--unit: %s and %s are units of the same kind", other[0], given[0]);
+  }
+  choose_unit(p, &p->time);
+  p->figure.time_scale = p->time.scale;
+  return APP_DONE;
+}
+
+/* A unit that nothing has would be lost without a word. */
+static int check_units_are_used(const plot *p)
+{
+  const char *const *given;
+  for (int i = 0; (given = app_values(p->a, "unit", i)) != NULL; i++) {
+    int used = 0;
+    for (int k = 0; k < p->figure.n_curves && !used; k++) {
+      const app_curve *c = &p->figure.curve[k];
+      used =
+          strcmp(c->y.drawn, given[0]) == 0 || strcmp((c->x.text ? &c->x : &p->time)->drawn, given[0]) == 0;
+    }
+    if (!used) return app_misused(p->a, "--unit: nothing that is drawn is of the kind of %s", given[0]);
+  }
+  return APP_DONE;
+}
+
+/* Expressions are in SI units whatever they are multiplied by: an angle times 180/pi is labelled in rad. */
+static void note_degrees(const plot *p)
+{
+  for (int i = 0; i < p->figure.n_curves; i++) {
+    const app_quantity *y = &p->figure.curve[i].y;
+    if (!y->e || *y->drawn || strncmp(y->unit, "rad", 3) != 0 || !strstr(y->text, "180/pi")) continue;
+    printf(
+        "note: \"%s\" is an angle, whose values are labelled in %s; --unit deg%s draws angles in degrees\n",
+        y->text, y->unit, y->unit + 3);
+    return;
+  }
+}
+
+static void scale_values(double *values, long n, double scale)
+{
+  for (long i = 0; values && i < n; i++) values[i] *= scale;
+}
+
+static void scale_curve(const plot *p, app_curve *c)
+{
+  app_series *d = &c->data;
+  scale_values(d->x, d->n, c->x.text ? c->x.scale : p->time.scale);
+  scale_values(d->y, d->n, c->y.scale);
+  scale_values(d->e, d->n, c->y.scale);
+  d->noise *= c->y.scale;
+}
+
 /* ---- Choice of what is drawn ---- */
 
-/* A signal, the time, or an expression of one source. Returns 0: this source has no such thing. */
-static int find_quantity(plot *p, int source, const char *text, app_quantity *out)
+static int find_named(plot *p, int source, const char *text, app_quantity *out)
 {
   const app_source *s = &p->source[source];
   const int signal = app_source_find(s, text);
@@ -257,6 +338,15 @@ static int find_quantity(plot *p, int source, const char *text, app_quantity *ou
   }
   if (strcmp(text, "time") == 0) return snprintf(out->unit, sizeof out->unit, "s"), 1;
   return strpbrk(text, "+-*/^()<>") && app_quantity_compile(p->ctx, s, text, out) == GA_OK;
+}
+
+/* A signal, the time, or an expression of one source. Returns 0: this source has no such thing. */
+static int find_quantity(plot *p, int source, const char *text, app_quantity *out)
+{
+  if (!find_named(p, source, text, out)) return 0;
+  out->scale = 1.0;
+  choose_unit(p, out);
+  return 1;
 }
 
 /* Results may be of different models: what one of them lacks is drawn from the others. Tables lack much: one
@@ -453,7 +543,8 @@ static int choose(plot *p, char ***kept)
   for (int i = 0; !code && (pair = app_values(p->a, "xy", i)) != NULL; i++) code = add_pair(p, pair);
   if (!code && p->figure.n_curves == 0)
     code = app_misused(p->a, "which signals? galpha info %s --signals lists them", p->source[0].file);
-  if (!code) warn_of_unused(p);
+  if (!code) code = check_units_are_used(p);
+  if (!code) warn_of_unused(p), note_degrees(p);
   return code;
 }
 
@@ -514,6 +605,7 @@ static int read_curves(plot *p, int *damaged)
       const int code = subtract(p, c);
       if (code) return code;
     }
+    scale_curve(p, c);
     *damaged |= c->data.damaged;
     c->drawn_as_points = p->source[c->source].table && c->data.n <= FEW;
     if (c->data.n == 0) return refuse_range(p, c);
@@ -715,7 +807,11 @@ static void close_plot(plot *p, char **kept)
 
 int app_plot(const app_arguments *a)
 {
-  plot p = {.a = a, .range = {-HUGE_VAL, HUGE_VAL}, .by_hand = -1, .difference = app_has(a, "difference")};
+  plot p = {.a = a,
+            .range = {-HUGE_VAL, HUGE_VAL},
+            .by_hand = -1,
+            .difference = app_has(a, "difference"),
+            .time = {.signal = -1, .unit = "s", .scale = 1.0}};
   char **kept = NULL;
   int damaged = 0;
   p.figure.a = a;
@@ -725,7 +821,8 @@ int app_plot(const app_arguments *a)
   if (code) return code;
   p.figure.curve = calloc(APP_MOST_CURVES, sizeof *p.figure.curve);
   if (!p.figure.curve || ga_context_create(NULL, &p.ctx)) return free(p.figure.curve), no_memory();
-  code = open_sources(&p);
+  code = check_units(&p);
+  if (!code) code = open_sources(&p);
   if (!code) code = choose(&p, &kept);
   if (!code) code = draw(&p, &damaged);
   if (damaged) code = report_damage(&p);

@@ -275,14 +275,13 @@ static void write_movers(const app_scene *s, FILE *to)
   putc(']', to);
 }
 
-/* The pose of an end in the axes of its mover: Rᵀ(p − x), Rᵀ A. */
-static void write_end(const app_scene *s, FILE *to, const ga_state *state, const ga_shape *shape, int k)
+/* The pose of an end in the axes of its mover: Rᵀ(p − x), Rᵀ A. 0: its mover has none. */
+static int find_end(const app_scene *s, const ga_state *state, const ga_shape *shape, int k, double p[3],
+                    double A[9])
 {
   const ga_pose *end = &shape->end[k];
   ga_pose on = ga_pose_identity();
-  double p[3], A[9], numbers[POSE];
-  float q[4];
-  if (ga_machine_mover_pose(s->machine, state, shape->on[k], &on)) return;
+  if (ga_machine_mover_pose(s->machine, state, shape->on[k], &on)) return 0;
   for (int i = 0; i < 3; i++) {
     p[i] = 0;
     for (int l = 0; l < 3; l++) p[i] += on.rotation[3 * l + i] * (end->position[l] - on.position[l]);
@@ -291,6 +290,14 @@ static void write_end(const app_scene *s, FILE *to, const ga_state *state, const
       for (int l = 0; l < 3; l++) A[3 * i + j] += on.rotation[3 * l + i] * end->rotation[3 * l + j];
     }
   }
+  return 1;
+}
+
+static void write_end(const app_scene *s, FILE *to, const ga_state *state, const ga_shape *shape, int k)
+{
+  double p[3], A[9], numbers[POSE];
+  float q[4];
+  if (!find_end(s, state, shape, k, p, A)) return;
   quaternion_of(A, q);
   for (int i = 0; i < 3; i++) numbers[i] = p[i];
   for (int i = 0; i < 4; i++) numbers[3 + i] = (double)q[i];
@@ -327,6 +334,68 @@ static void find_travelled(const app_scene *s, const ga_pose *at, double low[2],
   }
 }
 
+/* 1: the height of a road over this rectangle changes with time, as that of posts does. */
+static int is_moving(const app_scene *s, int shape, const double low[2], const double high[2])
+{
+  enum { PLACES = 5, TIMES = 41 };
+  const double t0 = s->time[s->frame[0]], span = s->time[s->frame[s->n_frames - 1]] - t0;
+  for (int i = 0; i < PLACES * PLACES; i++) {
+    const double x = low[0] + (high[0] - low[0]) * (i % PLACES) / (PLACES - 1);
+    const double y = low[1] + (high[1] - low[1]) * (i / PLACES) / (PLACES - 1);
+    double first, z;
+    if (ga_machine_road_height(s->machine, shape, t0, x, y, &first, NULL)) continue;
+    for (int k = 1; k < TIMES; k++) /* not at whole parts of the time, where waves may be 0 */
+      if (!ga_machine_road_height(s->machine, shape, t0 + span * (k - 0.37) / TIMES, x, y, &z, NULL) &&
+          fabs(z - first) > 1e-9)
+        return 1;
+  }
+  return 0;
+}
+
+/* x + R(q) p of a pose, in the axes of another. */
+static void place_in(const ga_pose *axes, const float pose[POSE], const double p[3], double out[2])
+{
+  const double x = (double)pose[3], y = (double)pose[4], z = (double)pose[5], w = (double)pose[6];
+  const double R[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - w * z),     2 * (x * z + w * y),
+                       2 * (x * y + w * z),     1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                       2 * (x * z - w * y),     2 * (y * z + w * x),     1 - 2 * (x * x + y * y)};
+  for (int k = 0; k < 2; k++) {
+    out[k] = 0;
+    for (int j = 0; j < 3; j++)
+      out[k] += axes->rotation[3 * j + k] * ((double)pose[j] + R[3 * j] * p[0] + R[3 * j + 1] * p[1] +
+                                             R[3 * j + 2] * p[2] - axes->position[j]);
+  }
+}
+
+/* Where a road moves: its height below each tyre at each frame. */
+static void write_posts(const app_scene *s, FILE *to, int road, const ga_pose *at)
+{
+  const ga_state state = {.q = s->q};
+  const size_t n = frames_of(s);
+  float *height = malloc(n * sizeof *height);
+  int written = 0;
+  fputs(",\"posts\":[", to);
+  for (int i = 0; height && i < ga_machine_n_shapes(s->machine); i++) {
+    ga_shape shape;
+    double p[3], A[9], place[2], z;
+    if (ga_machine_shape(s->machine, &state, i, &shape) || strcmp(shape.type, "tyre") != 0) continue;
+    if (!find_end(s, &state, &shape, 0, p, A)) continue;
+    for (size_t k = 0; k < n; k++) {
+      place_in(at, s->pose + ((size_t)shape.on[0] * n + k) * POSE, p, place);
+      height[k] = ga_machine_road_height(s->machine, road, s->time[s->frame[k]], place[0], place[1], &z, NULL)
+                      ? 0
+                      : (float)z;
+    }
+    fprintf(to, "%s{\"on\":%d,\"at\":", written++ ? "," : "", shape.on[0]);
+    app_page_numbers(to, 3, p);
+    fprintf(to, ",\"radius\":%.9g,\"height\":", shape.size);
+    app_page_bytes(to, height, n * sizeof *height);
+    putc('}', to);
+  }
+  putc(']', to);
+  free(height);
+}
+
 /* Heights of a road over the region that is travelled, and a tenth of it around; at the start. */
 static void write_road(const app_scene *s, FILE *to, int shape, const ga_pose *at)
 {
@@ -353,6 +422,7 @@ static void write_road(const app_scene *s, FILE *to, int shape, const ga_pose *a
   fprintf(to, ",\"road\":{\"nx\":%d,\"ny\":%d,\"from\":[%.9g,%.9g],\"to\":[%.9g,%.9g],\"height\":", nx, ny,
           low[0], low[1], high[0], high[1]);
   app_page_bytes(to, height, (size_t)nx * (size_t)ny * sizeof *height);
+  if (s->n_frames > 1 && is_moving(s, shape, low, high)) write_posts(s, to, shape, at);
   putc('}', to);
   free(height);
 }

@@ -25,10 +25,12 @@ int app_source_has(const app_source *s, const char *pattern);
 
 /* What is drawn: the time, a signal, or an expression of signals. */
 typedef struct app_quantity {
-  const char *text; /* as given, or the signal's name; borrowed */
-  int signal;       /* −1: the time, or the expression */
-  ga_expr *e;       /* NULL: no expression */
-  char unit[APP_UNIT];
+  const char *text;     /* as given, or the signal's name; borrowed */
+  int signal;           /* −1: the time, or the expression */
+  ga_expr *e;           /* NULL: no expression */
+  char unit[APP_UNIT];  /* in which values are read */
+  char drawn[APP_UNIT]; /* in which they are drawn: values times scale; empty: the same */
+  double scale;
 } app_quantity;
 
 /* An expression compiled for one source. GA_ERR_ARGUMENT: the context says why; the dimension is checked. */

@@ -42,11 +42,18 @@ def repair(path, text):
 
 SCRIPT = """
 <script>
+// Machines move while they are seen; those that are closed, or elsewhere on the page, cost nothing.
+function show(frame, on) {
+  on = on && frame.closest("details").open;
+  if (on !== Boolean(frame.shown)) frame.src = (frame.shown = on) ? frame.dataset.page : "about:blank";
+}
+var seen = new IntersectionObserver(function (list) {
+  list.forEach(function (entry) { show(entry.target, entry.isIntersecting); });
+}, { threshold: 0.1 });
 document.querySelectorAll("details.machine").forEach(function (box) {
-  box.addEventListener("toggle", function () {
-    var frame = box.querySelector("iframe");
-    frame.src = box.open ? frame.dataset.page : "about:blank"; // machines that are closed cost nothing
-  });
+  var frame = box.querySelector("iframe");
+  seen.observe(frame);
+  box.addEventListener("toggle", function () { show(frame, box.open); });
 });
 </script>
 """

@@ -501,6 +501,10 @@ async function extras(browser) {
     const f = await page.run("(() => { galpha.seek(0.1); const a = galpha.machine.arrows.find((x) => x.arrow.parent && x.arrow.userData.kind === 'f').arrow, d = new galpha.T.Vector3(0, 1, 0).applyQuaternion(a.quaternion), f = new galpha.T.Vector3(...['x', 'y', 'z'].map((c) => galpha.motion.value('axle.f' + c, 0.1) || 0)).normalize(); return d.dot(f); })()");
     check("in their directions", f > 0.999, String(f));
   });
+  await withPage(browser, "event.html", desk, async (page) => {
+    await page.run("location.hash = '#play'; location.reload()");
+    check("#play plays at once", await until(page, "window.galpha?.state.playing && galpha.state.t > 0"));
+  });
   const outer = await browser.open(url("frame.html"), 700, 450);
   check("in an iframe the machine has the room", await until(outer, "(({ clientWidth: w, clientHeight: h }) => w >= 630 && h > 280)(frames[0].document.getElementById('stage'))"));
   check("in an iframe: the scene is not blank", await until(outer, PAINTED.replace('document.getElementById("canvas")', 'frames[0].document.getElementById("canvas")') + " > 0.005"));
@@ -551,6 +555,16 @@ async function layout(browser) {
   await withPage(browser, "joint_prismatic.html", desk, async (page) => {
     const far = await page.run("(() => { galpha.seek(galpha.motion.end); const box = new galpha.T.Box3(); for (const o of galpha.machine.parts.get('joint').objects) if (o.userData.far) box.expandByObject(o); return box.expandByScalar(0.1).containsPoint(new galpha.T.Vector3(...galpha.place('joint'))); })()");
     check("a rail is as long as the travel, and the camera follows", far && (await page.run("galpha.state.follow")));
+  });
+  // Posts below tyres: 4 mm sin(2π (0.5 t + 14.5/20 t²/2)).
+  galpha("run", "-q", join(models, "car_four_post.yaml"), "--t-end", "1", "-o", "posts.h5");
+  galpha("view", "posts.h5");
+  await withPage(browser, "posts.html", desk, async (page) => {
+    const t = 0.6, height = 0.004 * Math.sin(2 * Math.PI * (0.5 * t + (14.5 / 40) * t * t));
+    const posts = await page.run(`(() => { galpha.seek(${t}); const x = new galpha.T.Vector3(), wheel = galpha.place("front_tyre0");
+      return galpha.machine.parts.get("road").objects.filter((o) => o.children[0]?.children.length === 2).map((o) => (o.children[0].getWorldPosition(x), [x.z, Math.hypot(x.x - wheel[0], x.y - wheel[1])])); })()`);
+    check("posts are as high as the road at that time", posts.length === 4 && posts.every(([z]) => Math.abs(z - height) < 1e-6), JSON.stringify([height, posts]));
+    check("one is below the wheel", Math.min(...posts.map(([, d]) => d)) < 1e-6, JSON.stringify(posts));
   });
   writeFileSync(join(work, "fade.yaml"), `galpha: 1
 bodies: {a: {type: planar, mass: 1, inertia: 1}}

@@ -1,6 +1,7 @@
 // The machine as objects of three.js: shapes of its parts, and bodies as rods between the places where others
 // are attached to them, with boxes of the same inertia.
 import * as T from "three";
+import { bytes } from "./motion.js";
 import { reach, road, solid } from "./solids.js";
 
 const COLOURS = [0x4c86c6, 0xe08a3c, 0x5aa469, 0xc95d63, 0x8b74b8, 0x9c7a5b, 0xd17fb5, 0x6f8a91, 0xb5a642, 0x3fa7a3];
@@ -434,11 +435,32 @@ export class Machine {
     this.#onBody(s, holder);
   }
 
+  // A plate on a piston below a tyre, where the road moves; its top is the road.
+  #post(s, p) {
+    const R = p.radius, height = new Float32Array(bytes(p.height)), post = new T.Group(), at = this.#at(new T.Group(), s, 0);
+    const plate = this.#alongZ(0.55 * R, 0.12 * R, BASE, 32), piston = this.#alongZ(0.18 * R, 0.9 * R, STEEL, 20);
+    plate.position.z = -0.06 * R;
+    piston.position.z = -0.57 * R;
+    post.add(plate, piston);
+    at.add(post);
+    this.#own(s.part, at, this.groups[0]);
+    const x = new T.Vector3(), back = at.matrix.clone();
+    this.updates.push((t) => {
+      const [i, u] = this.motion.at(t), next = Math.min(i + 1, height.length - 1);
+      at.updateMatrixWorld();
+      x.fromArray(p.at).applyMatrix4(this.groups[p.on].matrixWorld).applyMatrix4(back.copy(at.matrixWorld).invert());
+      post.position.set(x.x, x.y, height[i] + u * (height[next] - height[i]));
+    });
+  }
+
   #plane(s) {
     const side = 3 * this.size;
     if (s.on[0] === 0) {
       this.floor ??= { point: this.place(s, 0), normal: Z.clone().applyQuaternion(this.axes(s, 0)) };
-      if (s.road && this.ghost === null) {
+      if (s.road?.posts?.length) {
+        for (const p of s.road.posts) this.#post(s, p);
+        this.floor.bumps = true;
+      } else if (s.road && this.ghost === null) {
         const ground = this.#mesh(road(s.road), 0xffffff, { vertexColors: true, side: T.DoubleSide, roughness: 0.95, metalness: 0 });
         ground.userData.far = true;
         this.floor.bumps = true;

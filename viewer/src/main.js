@@ -607,6 +607,7 @@ for (const id of ["play", "slider", "speed", "loop", "gif"]) $(id).disabled = mo
 if (motion.n < 2) $("parts").querySelector("#values").textContent = "";
 seek(first_);
 if (data.modes) setMode(motion.chosen), setSpeed(0.5), setPlaying(true);
+if (location.hash === "#play" && !matchMedia("(prefers-reduced-motion: reduce)").matches) setPlaying(true);
 if (window.self !== window.top) document.documentElement.classList.add("bare", "embedded");
 requestAnimationFrame(frame);
 
