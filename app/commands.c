@@ -219,6 +219,21 @@ static const char modes_more[] = "Eigenvalues of the linear equations about an e
                                  "are zero up to rounding, as those of free\n"
                                  "motions, are printed as 0.";
 
+static const app_option sensitivity_rows[] = {
+    {"by", 0, "NAMES", 1, "parameters, separated by commas, each NAME or NAME:STEP; needed"},
+    {"out", 'o', "FILE", 0,
+     "result file (default: the model's name with _sensitivity.h5, in the current folder)"},
+    OPTIONS_MODEL,
+    OPTION_RECORD,
+    {"quiet", 'q', NULL, 0, "no progress, no report"},
+    OPTION_VERBOSE,
+    OPTION_END};
+
+static const char sensitivity_more[] =
+    "A run with derivatives of its signals, \"d(tip.x)/d(k)\", exact to its steps: those of the numbers that the run\n"
+    "itself computes, with the sizes of its steps held. STEP is the change of the parameter that differences of the\n"
+    "equations are made with (default: a thousandth of its value). Without error bars; methods stabilized and index3.";
+
 static const app_option reduce_options[] = {
     {"part", 0, "NAME", 0, "the beam to be reduced; needed"},
     {"interface", 0, "NAME=X", 1,
@@ -314,7 +329,7 @@ static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all sign
 enum { MOST_OPTIONS = 128 };
 static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], kinematics_options[MOST_OPTIONS],
     converge_options[MOST_OPTIONS], sweep_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS],
-    modes_options[MOST_OPTIONS];
+    modes_options[MOST_OPTIONS], sensitivity_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
@@ -334,6 +349,8 @@ static const app_command commands[] = {
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
      modes_options, modes_more},
+    {"sensitivity", app_sensitivity, "MODEL", 1, 1, "simulates with derivatives of signals by parameters",
+     sensitivity_options, sensitivity_more},
     {"reduce", app_reduce, "MODEL", 1, 1, "writes a beam as a file that modal bodies are read from",
      reduce_options, reduce_more},
     {"plot", app_plot, "FILE... SIGNAL...", 1, -1, "draws signals and expressions of them", plot_options,
@@ -414,6 +431,7 @@ static void make_options(void)
   join_options(sweep_options, sweep_rows, takes_all);
   join_options(linearize_options, linearize_rows, takes_motion);
   join_options(modes_options, modes_rows, takes_motion);
+  join_options(sensitivity_options, sensitivity_rows, takes_all);
   made = 1;
 }
 

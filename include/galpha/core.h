@@ -965,13 +965,21 @@ GA_API ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *o
                                       const double *q0, const double *v0, const double *x0,
                                       const double *lambda_guess, const double *psi_guess,
                                       ga_start_report *report);
-/* After every step of the stepper, before anything else is done with it. Allocates nothing, as
- * ga_stepper_step(). After an error the derivatives are lost, and a start is needed; the stepper is as
- * before. */
+/* The same after a start made by others, such as ga_simulator_start(). */
+GA_API ga_status ga_sensitivity_begin(ga_sensitivity *se);
+/* After every step of the stepper, made by ga_stepper_step() or ga_simulator_step(), before it is changed. Allocates
+ * nothing, as ga_stepper_step(), except behind jumps of the equations in time, where a simulator makes a new start.
+ * Refused by name: steps behind events and edges of the motion, whose times depend on parameters. After an error the
+ * derivatives are lost, and a start is needed; the stepper is as before. */
 GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
 /* Derivatives by a parameter of the stepper's present state; .q[nv] in the algebra: q(p + ε) = move(q, ε .q),
  * .t is the time of the state. NULL before the start. Valid until the next step. */
 GA_API const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter);
+/* The same at t within the last step: derivatives of ga_stepper_interpolate(); a, eta, xdot and w are NULL. */
+GA_API ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, const ga_state **out);
+/* [-] Estimated error of the differences of equations and starts so far, relative to the largest derivative of
+ * their kind; a smaller δ reduces it by the fourth power. */
+GA_API double ga_sensitivity_doubt(const ga_sensitivity *se, int parameter);
 
 /* ---- Simulator: error control, output at given times, events ----------------------------------------------
  * Drives a stepper from t0 to t_end. Step sizes do not depend on output times: output and events within a

@@ -1242,6 +1242,13 @@ GA_API ga_status ga_machine_linearisation_compute(ga_machine_linearisation *lin,
 GA_API ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s, const ga_direction *d,
                                           int n, const int *index, double *out);
 
+/* Derivatives of n signals (index NULL: all) by a parameter: along the derivative d of the state at s, and, if `at` is
+ * not NULL, by the machines at p − 2 step, p − step, p + step, p + 2 step at the same state. Differences of order 4;
+ * angles may pass π. Outputs are those of the state, within steps too. GA_ERR_DERIVATIVE: a signal has a corner or a jump there, which the message names. */
+GA_API ga_status ga_machine_signal_sensitivities(const ga_machine *m, const ga_machine *const at[GA_PARAMETER_VALUES],
+                                                 double step, const ga_state *s, const ga_direction *d, int n,
+                                                 const int *index, double *out);
+
 /* ---- Steady turning (galpha/core.h) of a machine as a whole ----------------------------------------------
  */
 

@@ -192,6 +192,34 @@ ga_model_machine(const ga_model *model); /* built; belongs to the model; NULL af
 GA_API const ga_run_settings *ga_model_settings(const ga_model *model);
 GA_API const char *ga_model_title(const ga_model *model); /* "" where it has none */
 GA_API int ga_model_gives_gravity(const ga_model *model); /* 1: it has the key, even if its value is 0 */
+/* A parameter of a model: its value in SI units, with that of opts.set. */
+enum { GA_PARAMETER_UNIT = 64 };
+typedef struct ga_model_parameter {
+  const char *name; /* as long as the model */
+  double value;
+  char unit[GA_PARAMETER_UNIT]; /* "N/m"; "1": none */
+} ga_model_parameter;
+/* Parameter i, in the order of the model; 0: there are fewer. out may be NULL. */
+GA_API int ga_model_parameter_at(const ga_model *model, int i, ga_model_parameter *out);
+GA_API int ga_model_find_parameter(const ga_model *model, const char *name); /* −1: there is none */
+
+/* The same model at four values of one parameter, p − 2 step, p − step, p + step, p + 2 step, for derivatives by it
+ * (ga_sensitivity in galpha/core.h). All that parameters enter is read and built anew: expressions, masses, geometry,
+ * initial positions. */
+typedef struct ga_model_variation ga_model_variation;
+/* path: the file of the model, read with the same opts; NULL: its text, which must need no other files. step, in SI
+ * units; 0: 1e-3 of the value. GA_ERR_ARGUMENT: there is no such parameter; its value is 0 and no step is given; the
+ * model has errors at another value, which the message quotes. */
+GA_API ga_status ga_model_variation_create(ga_context *ctx, const ga_model *model, const char *path,
+                                           const ga_model_opts *opts, const char *parameter, double step,
+                                           ga_model_variation **out);
+GA_API void ga_model_variation_destroy(ga_model_variation **variation);
+GA_API const ga_machine *ga_model_variation_machine(const ga_model_variation *variation,
+                                                    int k); /* k < GA_PARAMETER_VALUES; NULL: no such k */
+/* The parameter for ga_sensitivity_create(): the systems and their initial values, which live as long as the
+ * variation. NULL for NULL. */
+GA_API const ga_parameter *ga_model_variation_parameter(const ga_model_variation *variation);
+
 /* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
  * names its file; where others are included or opts.set gives parameters, what ga_model_write_text() gives,
  * and below it the text of each file as comments. The files' texts one after the other where the model has

@@ -65,6 +65,26 @@ static void parabola(double *out, const values *f, const history *k, double s)
   }
 }
 
+/* Its derivative, from those of the values; where the bound is met, that of the bound. */
+static void parabola_rate(double *out, const values *f, const values *d, const history *k, double s)
+{
+  const double h = k->h, bubble = s * (1.0 - s) * h * h;
+  const int known = k->h_prev > 0.0 ? k->smooth && h <= LONGER * k->h_prev : k->has_rate;
+  const int bounded = known && k->h_prev > 0.0 && (k->h_prev2 > 0.0 || k->has_rate);
+  for (int i = 0; i < f->n; i++) {
+    double rate = known ? divided_difference(d->end[i], d->beginning[i], d->prev[i], h, k->h_prev) : 0.0;
+    if (bounded) {
+      const double D = divided_difference(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev),
+                   before = divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2);
+      if (D * before <= 0.0)
+        rate = 0.0;
+      else if (fabs(D) > STEEPER * fabs(before))
+        rate = STEEPER * divided_difference(d->beginning[i], d->prev[i], d->prev2[i], k->h_prev, k->h_prev2);
+    }
+    out[i] = (1.0 - s) * d->beginning[i] + s * d->end[i] - bubble * rate;
+  }
+}
+
 static history history_of(const ga_stepper *st)
 {
   const double *n = st->next.scalar, *m = st->now.scalar;
@@ -197,6 +217,41 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
   parabola(lambda, &holonomic, &k, s);
   parabola(psi, &rolling, &k, s);
   return GA_OK;
+}
+
+void ga__interpolate_rates(const ga_stepper *st, double t, const ga__inside_rates *d, const ga__inside *out)
+{
+  const ga__state *before = &st->next, *now = &st->now;
+  const int *size = st->sys->size, nv = st->sys->nv;
+  const double h = now->scalar[GA__T] - before->scalar[GA__T], s = (t - before->scalar[GA__T]) / h;
+  history k = history_of(st);
+  const struct {
+    values f, d;
+    double *out;
+    int by_relations;
+  } list[] = {
+      {{now->vdot, before->vdot, before->vdot_prev, before->vdot_prev2, nv},
+       {d->vdot[0], d->vdot[1], d->vdot[2], d->vdot[3], nv},
+       out->vdot,
+       0},
+      {{now->y, before->y, before->y_prev, before->y_prev2, size[GA_BLOCK_Y]},
+       {d->y[0], d->y[1], d->y[2], d->y[3], size[GA_BLOCK_Y]},
+       out->y,
+       0},
+      {{now->lambda, before->lambda, before->lambda_prev, before->lambda_prev2, size[GA_BLOCK_LAMBDA]},
+       {d->lambda[0], d->lambda[1], d->lambda[2], d->lambda[3], size[GA_BLOCK_LAMBDA]},
+       out->lambda,
+       1},
+      {{now->psi, before->psi, before->psi_prev, before->psi_prev2, size[GA_BLOCK_PSI]},
+       {d->psi[0], d->psi[1], d->psi[2], d->psi[3], size[GA_BLOCK_PSI]},
+       out->psi,
+       1}};
+  curve(out->v, d->v[1], d->vdot[1], d->v[0], d->vdot[0], nv, h, s);
+  curve(out->x, d->x[1], d->xdot[1], d->x[0], d->xdot[0], size[GA_BLOCK_X], h, s);
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    if (list[i].by_relations && !same_relations(st)) k.smooth = k.has_rate = 0;
+    parabola_rate(list[i].out, &list[i].f, &list[i].d, &k, s);
+  }
 }
 
 ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out)

@@ -16,27 +16,42 @@ ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const cha
                                  .expected = remedy});
 }
 
+static ga_status refuse_redundant(ga_sensitivity *se)
+{
+  return ga__refuse_sensitivity(se, "constraints follow from others, and their multipliers are not unique",
+                                "leave out redundant constraints");
+}
+
 /* ---- Creation ---- */
 
 static ga_status tangent_create(ga_sensitivity *se, ga__tangent *d)
 {
   const ga_system *sys = se->st->sys;
   const int *size = sys->size;
-  const size_t nv = (size_t)sys->nv, nl = (size_t)size[GA_BLOCK_LAMBDA], nx = (size_t)size[GA_BLOCK_X];
+  const size_t nv = (size_t)sys->nv, nl = (size_t)size[GA_BLOCK_LAMBDA], nx = (size_t)size[GA_BLOCK_X],
+               np = (size_t)size[GA_BLOCK_PSI], ny = (size_t)size[GA_BLOCK_Y];
   const ga__array part[] = {{&d->q, nv},
                             {&d->v, nv},
                             {&d->vdot, nv},
                             {&d->a, nv},
                             {&d->lambda, nl},
-                            {&d->psi, (size_t)size[GA_BLOCK_PSI]},
+                            {&d->psi, np},
                             {&d->eta, nl},
                             {&d->x, nx},
                             {&d->xdot, nx},
                             {&d->w, nx},
-                            {&d->y, (size_t)size[GA_BLOCK_Y]},
+                            {&d->y, ny},
                             {&d->a_prev, nv},
-                            {&d->w_prev, nx}};
-  return ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &d->block, NULL);
+                            {&d->w_prev, nx},
+                            {&d->vdot_prev, nv},
+                            {&d->lambda_prev, nl},
+                            {&d->psi_prev, np},
+                            {&d->y_prev, ny},
+                            {&d->vdot_prev2, nv},
+                            {&d->lambda_prev2, nl},
+                            {&d->psi_prev2, np},
+                            {&d->y_prev2, ny}};
+  return ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &d->block, &se->n_tangent);
 }
 
 static ga_status work_create(ga_sensitivity *se)
@@ -45,18 +60,47 @@ static ga_status work_create(ga_sensitivity *se)
   ga__linear_step *s = &se->step;
   const size_t entries = (size_t)sys->n_entries, nv = (size_t)sys->nv, n = (size_t)sys->n;
   const size_t all = n + (size_t)sys->size[GA_BLOCK_LAMBDA], nx = (size_t)sys->size[GA_BLOCK_X];
-  const size_t blocks = (size_t)ga_group_blocks_length(sys->group);
-  const ga__array part[] = {{&s->Dv, entries},     {&s->Dm, entries},      {&s->D, entries},
-                            {&s->Q, entries},      {&s->G, entries},       {&s->G0, entries},
-                            {&se->spare, entries}, {&se->other, entries},  {&s->B_n, (size_t)sys->n_b + 1},
-                            {&s->T, blocks},       {&s->TA, blocks},       {&s->ad, blocks},
-                            {&s->exponent, nv},    {&s->v_n, nv},          {&se->dq, nv},
-                            {&se->dv, nv},         {&se->dvdot, nv},       {&se->dx, nx},
-                            {&se->dxdot, nx},      {&se->force, nv},       {&se->g, all},
-                            {&se->rhs, all},       {&se->value, all},      {&se->room, all},
-                            {&se->kept, all},      {&se->base, all},       {&se->inner, all},
-                            {&se->outer, all},     {&se->inner_even, all}, {&se->outer_even, all},
-                            {&se->one, nv},        {&se->two, nv},         {&se->moves, GA__N_AT * nv}};
+  const size_t blocks = (size_t)ga_group_blocks_length(sys->group), nq = (size_t)sys->nq;
+  se->n_last = (size_t)(se->st->now.a_prev - se->st->now.block);
+  const ga__array part[] = {{&s->Dv, entries},
+                            {&s->Dm, entries},
+                            {&s->D, entries},
+                            {&s->Q, entries},
+                            {&s->G, entries},
+                            {&s->G0, entries},
+                            {&se->spare, entries},
+                            {&se->other, entries},
+                            {&s->B_n, (size_t)sys->n_b + 1},
+                            {&s->T, blocks},
+                            {&s->TA, blocks},
+                            {&s->ad, blocks},
+                            {&s->exponent, nv},
+                            {&s->v_n, nv},
+                            {&se->dq, nv},
+                            {&se->dv, nv},
+                            {&se->dvdot, nv},
+                            {&se->dx, nx},
+                            {&se->dxdot, nx},
+                            {&se->force, nv},
+                            {&se->g, all},
+                            {&se->rhs, all},
+                            {&se->value, all},
+                            {&se->room, all},
+                            {&se->kept, all},
+                            {&se->base, all},
+                            {&se->inner, all},
+                            {&se->outer, all},
+                            {&se->inner_even, all},
+                            {&se->outer_even, all},
+                            {&se->one, nv},
+                            {&se->two, nv},
+                            {&se->moves, GA__N_AT * nv},
+                            {&se->last, se->n_last},
+                            {&se->saved, 2 * se->n_last},
+                            {&se->at_q, nq},
+                            {&se->mid_q, nq},
+                            {&se->at_v, nv},
+                            {&se->at_x, nx}};
   ga_status status = ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &se->work, NULL);
   return status ? status : ga__moved_point_create(se->ctx, sys, &se->moved);
 }
@@ -89,6 +133,8 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
   if (!(given->step > 0.0 && isfinite(given->step)))
     return ga__refuse_number(se->ctx, "sensitivities", "step", given->step, "> 0 and finite");
   ga_status status = tangent_create(se, &par->now);
+  if (!status) status = tangent_create(se, &par->before);
+  if (!status) status = tangent_create(se, &par->inside);
   for (int k = 0; k < GA__N_AT && !status; k++) {
     if (!given->at[k].sys != !given->at[0].sys)
       return ga__refuse_null(se->ctx, "ga_sensitivity_create",
@@ -116,6 +162,7 @@ static ga_status check_method(ga_sensitivity *se)
                                       ? "steps of collocation are not differentiated"
                                       : "steps of the weighted methods are not differentiated",
                                   REMEDY);
+  if (st->red.plain_refused) return refuse_redundant(se);
   if (st->sys->def.sample)
     return ga__refuse_sensitivity(se, "states jump at sample times", "sampled blocks are not supported");
   if (st->sys->def.n_switches > 0)
@@ -166,6 +213,8 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
   for (int j = 0; s->parameter && j < s->n; j++) {
     ga__parameter *par = &s->parameter[j];
     ga__free(s->ctx, par->now.block);
+    ga__free(s->ctx, par->before.block);
+    ga__free(s->ctx, par->inside.block);
     for (int k = 0; k < GA__N_AT; k++) {
       ga__deriv_destroy(&par->at[k].deriv);
       ga__system_close(&par->at[k].sys);
@@ -183,6 +232,7 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
 
 /* ---- The run ---- */
 
+/* Notes the state that the derivatives belong to. */
 static void show(ga_sensitivity *se)
 {
   for (int j = 0; j < se->n; j++) {
@@ -200,7 +250,29 @@ static void show(ga_sensitivity *se)
                                        d->w,
                                        d->y};
   }
-  se->state_number = se->st->state_number;
+  memcpy(se->last, se->st->now.block, se->n_last * sizeof *se->last);
+  se->t = se->st->now.scalar[GA__T];
+  se->started = 1;
+}
+
+static int is_last(const ga_sensitivity *se, const ga__state *s)
+{
+  return s->scalar[GA__T] == se->t && memcmp(s->block, se->last, se->n_last * sizeof *se->last) == 0;
+}
+
+ga_status ga_sensitivity_begin(ga_sensitivity *se)
+{
+  if (!se) return GA_ERR_ARGUMENT;
+  const ga_stepper *st = se->st;
+  se->started = 0;
+  if (!st->has_state || st->now.scalar[GA__H_OLD] > 0.0)
+    return ga__refuse_order(se->ctx, __func__, "right after a start of its stepper");
+  if (st->begun.a) return ga__refuse_sensitivity(se, "a₀ is given as numbers", "leave it to the start");
+  if (st->red.null.r > 0) return refuse_redundant(se);
+  for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
+  const ga_status status = ga__sensitivity_start(se, 0);
+  if (!status) show(se);
+  return status;
 }
 
 ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0, const double *q0,
@@ -209,51 +281,69 @@ ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, do
 {
   if (!se) return GA_ERR_ARGUMENT;
   se->started = 0;
-  ga_status status = ga_stepper_start(se->st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
-  if (status) return status;
-  if (se->st->red.null.r > 0)
-    return ga__refuse_sensitivity(se, "constraints follow from others, and their multipliers are not unique",
-                                  "leave out redundant constraints");
-  status = ga__sensitivity_start(se, opts, t0, lambda_guess, psi_guess);
-  if (status) return status;
-  se->started = 1;
-  show(se);
-  return GA_OK;
+  const ga_status status = ga_stepper_start(se->st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
+  return status ? status : ga_sensitivity_begin(se);
 }
 
 /* The last step must be the one after that of the derivatives, and of a kind that is differentiated. */
 static ga_status check_step(ga_sensitivity *se)
 {
   ga_stepper *st = se->st;
-  if (!se->started) return ga__refuse_order(se->ctx, "ga_sensitivity_step", "after ga_sensitivity_start()");
-  if (!st->can_undo || st->state_number != se->state_number + 1)
-    return ga__refuse_order(se->ctx, "ga_sensitivity_step", "right after every step of its stepper");
+  if (!st->can_undo || !is_last(se, &st->next))
+    return ga__refuse_order(
+        se->ctx, "ga_sensitivity_step",
+        "right after every single step; one was left out, or several were made, as onto an event");
   if (!ga__exact_is_family(st->family))
     return ga__refuse_sensitivity(se, "steps of collocation are not differentiated", "take GA_STABILIZED");
-  if (st->red.null.r > 0 || st->red.null_eta.r > 0)
-    return ga__refuse_sensitivity(se, "constraints follow from others, and their multipliers are not unique",
-                                  "leave out redundant constraints");
+  if (st->red.null.r > 0 || st->red.null_eta.r > 0) return refuse_redundant(se);
   if (st->v_n == st->v_moved)
     return ga__refuse_sensitivity(se, "the index-3 form moves velocities where step sizes change",
                                   "take GA_STABILIZED or equal steps");
   return GA_OK;
 }
 
+static ga_status differentiate_step(ga_sensitivity *se)
+{
+  ga_status status = check_step(se);
+  if (!status) status = ga__linear_step_make(se);
+  for (int j = 0; j < se->n && !status; j++) status = ga__linear_step_forward(se, j);
+  return status;
+}
+
+/* A restart behind a jump of the equations at a given time. If the time depended on a parameter, the
+ * equations at the end of the step before would jump between its values. */
+static ga_status differentiate_restart(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  if (st->begun_as == GA__PASSING)
+    return ga__refuse_sensitivity(
+        se, "the run has passed an edge of the motion, where equations jump or have a corner",
+        "replace it by a smooth law");
+  if (st->begun_as != GA__BEHIND_JUMP)
+    return ga__refuse_sensitivity(se, "the run was restarted by an event, whose time depends on parameters",
+                                  "leave out events that change the motion");
+  if (st->red.null.r > 0) return refuse_redundant(se);
+  return ga__sensitivity_start(se, 1);
+}
+
 ga_status ga_sensitivity_step(ga_sensitivity *se)
 {
   if (!se) return GA_ERR_ARGUMENT;
-  ga_status status = check_step(se);
-  const int was = se->started;
+  ga_stepper *st = se->st;
+  if (!se->started) return ga__refuse_order(se->ctx, __func__, "after ga_sensitivity_start()");
   se->started = 0;
-  if (!status) status = ga__linear_step_make(se);
-  for (int j = 0; j < se->n && !status; j++) status = ga__linear_step_forward(se, j);
-  if (status) return status;
-  se->started = was;
-  show(se);
-  return GA_OK;
+  const int restarted = st->has_state && st->now.scalar[GA__H_OLD] == 0.0 && !st->can_undo;
+  const ga_status status = restarted ? differentiate_restart(se) : differentiate_step(se);
+  if (!status) show(se);
+  return status;
 }
 
 const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter)
 {
   return se && se->started && parameter >= 0 && parameter < se->n ? &se->parameter[parameter].view : NULL;
+}
+
+double ga_sensitivity_doubt(const ga_sensitivity *se, int parameter)
+{
+  return se && parameter >= 0 && parameter < se->n ? se->parameter[parameter].doubt : 0.0;
 }

@@ -12,6 +12,8 @@ typedef struct ga__tangent {
   double *block;
   double *q, *v, *vdot, *a, *lambda, *psi, *eta, *x, *xdot, *w, *y;
   double *a_prev, *w_prev; /* of those before, as the last step has used them */
+  /* of those before, and at the step before that, as in ga__state */
+  double *vdot_prev, *lambda_prev, *psi_prev, *y_prev, *vdot_prev2, *lambda_prev2, *psi_prev2, *y_prev2;
 } ga__tangent;
 
 /* The equations at one value of a parameter. */
@@ -24,9 +26,12 @@ typedef struct ga__parameter {
   ga_parameter given; /* as given; its pointers are used by starts alone */
   char name[64];
   ga__variant at[GA__N_AT];
-  int moves_b; /* 1: B depends on it, or may */
-  ga__tangent now;
-  ga_state view; /* of now */
+  int moves_b;             /* 1: B depends on it, or may */
+  ga__tangent now, before; /* at the end of the last step, and at its beginning */
+  ga__tangent inside;      /* at a time within it */
+  double doubt;  /* [-] estimated error of differences, relative to the largest derivative of their kind */
+  ga_state view; /* of now, */
+  ga_state view_inside;
 } ga__parameter;
 
 /* The linear equations of a step, common to all parameters. */
@@ -49,7 +54,12 @@ struct ga_sensitivity {
   ga_lu *lu;
   ga__linear_step step;
   int started;
-  unsigned long state_number; /* of the stepper's state that the derivatives belong to */
+  double t;     /* [s] and */
+  double *last; /* [n_last] the beginning of the stepper's state that the derivatives belong to, */
+  size_t n_last;
+  size_t n_tangent; /* numbers of a tangent */
+  double *saved;    /* beginnings of both states of the stepper, while those in it are moved */
+  double *at_q, *at_v, *at_x, *mid_q; /* other states */
   double *work;
   double *dq, *dv, *dvdot, *dx, *dxdot; /* derivatives at the end of the step without those of the unknowns */
   double *force;                        /* [nv] D_q(Bᵀη) δq + ∂(Bᵀη)/∂p */
@@ -83,12 +93,13 @@ ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, in
 ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p);
 /* out[n] := derivative from values at −2δ, −δ, δ, 2δ; middle: at 0, NULL: they are zero. Returns 0: they are
  * not on a smooth curve. */
-int ga__four_point(double *out, const double *const value[GA__N_AT], const double *middle, int n,
-                   double step);
+int ga__four_point(double *out, const double *const value[GA__N_AT], const double *middle, int n, double step,
+                   double *doubt);
 
 /* -- The start (sensitivity_start.c) -- */
-ga_status ga__sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0,
-                                const double *lambda, const double *psi);
+/* Derivatives of the stepper's last start. again 1: it was a restart, from values whose derivatives are those
+ * at the end of the last step. */
+ga_status ga__sensitivity_start(ga_sensitivity *se, int again);
 
 ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const char *remedy);
 

@@ -23,83 +23,121 @@ static ga_status fail_start(ga_sensitivity *se, int j, ga_status status)
                     &(ga__facts){.kind = "sensitivities", .name = se->parameter[j].name, .detail = text});
 }
 
-static ga_status start_one(ga_sensitivity *se, int j, int k, const ga_start_opts *opts, double t0,
-                           const double *lambda, const double *psi, ga_stepper **out)
+/* Initial values of the last start moved by `by` times their derivatives: those of a restart. */
+static void move_begin(ga_sensitivity *se, int j, double by)
 {
   const ga_stepper *st = se->st;
-  const ga_parameter_value *at = &se->parameter[j].given.at[k];
-  const ga_system *sys = at->sys ? at->sys : st->sys;
-  ga_status status = ga_stepper_create(se->quiet, sys, &st->opts, out);
-  if (!status)
-    status = ga_stepper_start(*out, opts, t0, at->q0 ? at->q0 : st->begin_q, at->v0 ? at->v0 : st->begin_v,
-                              at->x0 ? at->x0 : st->begin_x, lambda, psi, NULL);
+  const ga_system *sys = st->sys;
+  const ga__tangent *d = &se->parameter[j].now;
+  for (int i = 0; i < sys->nv; i++) se->one[i] = by * d->q[i];
+  ga_group_move(sys->group, se->at_q, st->begin_q, se->one);
+  for (int i = 0; i < sys->nv; i++) se->at_v[i] = st->begin_v[i] + by * d->v[i];
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) se->at_x[i] = st->begin_x[i] + by * d->x[i];
+}
+
+/* The start of the stepper at value k of parameter j. */
+static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepper **out)
+{
+  static const double AT[GA__N_AT] = {-2.0, -1.0, 1.0, 2.0};
+  const ga_stepper *st = se->st;
+  const ga_parameter *given = &se->parameter[j].given;
+  const ga_parameter_value *at = &given->at[k];
+  const double *q = at->q0, *v = at->v0, *x = at->x0;
+  ga_start_opts opts = st->begun;
+  ga_status status = ga_stepper_create(se->quiet, at->sys ? at->sys : st->sys, &st->opts, out);
+  if (status) return fail_start(se, j, status);
+  ga_stepper *other = *out;
+  if (again) {
+    move_begin(se, j, AT[k] * given->step);
+    q = se->at_q, v = se->at_v, x = se->at_x;
+    other->again = st->begun_as; /* outputs before are the first guess */
+    ga__copy_numbers(other->begin_y, st->begin_y, st->sys->size[GA_BLOCK_Y]);
+  }
+  opts.max_change = HUGE_VAL; /* the start itself has passed this test */
+  status = ga_stepper_start(other, &opts, st->now.scalar[GA__T], q ? q : st->begin_q, v ? v : st->begin_v,
+                            x ? x : st->begin_x, st->begin_lambda, st->begin_psi, NULL);
   return status ? fail_start(se, j, status) : GA_OK;
 }
 
-/* Derivative of one array of the states; part: where it is in a state. */
-static int differentiate(const ga_sensitivity *se, const starts *all, int j, size_t part, int n, double *out)
+/* Derivative of one array of the states. */
+typedef struct part {
+  double *out;
+  const double *of; /* in the stepper's state */
+  int n;
+} part;
+
+static int differentiate(ga_sensitivity *se, const starts *all, int j, const part *p, double *doubt)
 {
   const double *value[GA__N_AT];
-  for (int k = 0; k < GA__N_AT; k++) value[k] = all->st[k]->now.block + part;
-  return n == 0 || ga__four_point(out, value, se->st->now.block + part, n, se->parameter[j].given.step);
+  const size_t from = (size_t)(p->of - se->st->now.block);
+  for (int k = 0; k < GA__N_AT; k++) value[k] = all->st[k]->now.block + from;
+  return p->n == 0 || ga__four_point(p->out, value, p->of, p->n, se->parameter[j].given.step, doubt);
 }
 
-static int differentiate_q(ga_sensitivity *se, const starts *all, int j, double *out)
+static int differentiate_q(ga_sensitivity *se, const starts *all, int j, double *doubt)
 {
   const ga_stepper *st = se->st;
   const int nv = st->sys->nv;
-  const double *value[GA__N_AT] = {se->moves, se->moves + nv, se->moves + 2 * nv, se->moves + 3 * nv};
-  for (int k = 0; k < GA__N_AT; k++)
+  const double *value[GA__N_AT];
+  for (int k = 0; k < GA__N_AT; k++) {
+    value[k] = se->moves + (size_t)k * (size_t)nv;
     ga_group_difference(st->sys->group, se->moves + (size_t)k * (size_t)nv, st->now.q, all->st[k]->now.q);
-  return nv == 0 || ga__four_point(out, value, NULL, nv, se->parameter[j].given.step);
+  }
+  return nv == 0 ||
+         ga__four_point(se->parameter[j].now.q, value, NULL, nv, se->parameter[j].given.step, doubt);
 }
 
 static ga_status differentiate_all(ga_sensitivity *se, const starts *all, int j)
 {
+  enum { N_VALUES = 10 }; /* behind them are rates, which only serve dense output */
   const ga_stepper *st = se->st;
-  const int *size = st->sys->size, nv = st->sys->nv;
-  ga__tangent *d = &se->parameter[j].now;
+  const int *size = st->sys->size, nv = st->sys->nv, nl = size[GA_BLOCK_LAMBDA], nx = size[GA_BLOCK_X];
+  ga__parameter *par = &se->parameter[j];
+  ga__tangent *d = &par->now;
   const ga__state *s = &st->now;
-  const struct {
-    double *out;
-    const double *of;
-    int n;
-  } list[] = {{d->v, s->v, nv},
-              {d->vdot, s->vdot, nv},
-              {d->a, s->a, nv},
-              {d->a_prev, s->a_prev, nv},
-              {d->lambda, s->lambda, size[GA_BLOCK_LAMBDA]},
-              {d->psi, s->psi, size[GA_BLOCK_PSI]},
-              {d->x, s->x, size[GA_BLOCK_X]},
-              {d->xdot, s->xdot, size[GA_BLOCK_X]},
-              {d->w, s->w, size[GA_BLOCK_X]},
-              {d->w_prev, s->w_prev, size[GA_BLOCK_X]},
-              {d->y, s->y, size[GA_BLOCK_Y]}};
-  int smooth = differentiate_q(se, all, j, d->q);
-  for (size_t l = 0; l < sizeof list / sizeof *list && smooth; l++)
-    smooth = differentiate(se, all, j, (size_t)(list[l].of - s->block), list[l].n, list[l].out);
-  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) d->eta[i] = 0.0;
+  const part list[] = {{d->v, s->v, nv},
+                       {d->vdot, s->vdot, nv},
+                       {d->a, s->a, nv},
+                       {d->a_prev, s->a_prev, nv},
+                       {d->lambda, s->lambda, nl},
+                       {d->psi, s->psi, size[GA_BLOCK_PSI]},
+                       {d->x, s->x, nx},
+                       {d->xdot, s->xdot, nx},
+                       {d->w, s->w, nx},
+                       {d->w_prev, s->w_prev, nx},
+                       {d->y, s->y, size[GA_BLOCK_Y]},
+                       {d->vdot_prev, s->vdot_prev, nv},
+                       {d->lambda_prev, s->lambda_prev, nl},
+                       {d->psi_prev, s->psi_prev, size[GA_BLOCK_PSI]},
+                       {d->y_prev, s->y_prev, size[GA_BLOCK_Y]}};
+  memset(d->block, 0, se->n_tangent * sizeof *d->block);
+  double rough = 0.0;
+  int smooth = differentiate_q(se, all, j, &par->doubt);
+  for (size_t l = 0; l < sizeof list / sizeof *list && smooth; l++) {
+    const int value = l <= N_VALUES;
+    const int fine = differentiate(se, all, j, &list[l], value ? &par->doubt : &rough);
+    smooth = fine || !value;
+  }
   if (smooth) return GA_OK;
   return ga__refuse(se->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
                     &(ga__facts){.at = &(ga__fact_time){s->scalar[GA__T], NAN, -1, -1},
                                  .kind = "sensitivities",
-                                 .name = se->parameter[j].name,
+                                 .name = par->name,
                                  .detail = "the start has a corner or a jump within twice its step",
                                  .expected = "give a smaller step, or another value of the parameter"});
 }
 
-ga_status ga__sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0,
-                                const double *lambda, const double *psi)
+ga_status ga__sensitivity_start(ga_sensitivity *se, int again)
 {
   const ga_point p = ga__state_point(&se->st->now);
   for (int j = 0; j < se->n; j++) {
     starts all = {{NULL}};
     ga_status status = GA_OK;
-    for (int k = 0; k < GA__N_AT && !status; k++)
-      status = start_one(se, j, k, opts, t0, lambda, psi, &all.st[k]);
+    for (int k = 0; k < GA__N_AT && !status; k++) status = start_one(se, j, k, again, &all.st[k]);
     if (!status) status = differentiate_all(se, &all, j);
     destroy(&all);
-    if (!status && se->st->n_eta) status = ga__parameter_moves_b(se, j, &p, &se->parameter[j].moves_b);
+    if (!status && se->st->n_eta && !again)
+      status = ga__parameter_moves_b(se, j, &p, &se->parameter[j].moves_b);
     if (status) return status;
   }
   return GA_OK;

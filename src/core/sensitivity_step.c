@@ -165,6 +165,28 @@ static double adjusted(const ga__shift *by, double now, double prev, double rate
   return by->now * now + by->prev * prev + by->rate * rate;
 }
 
+/* The derivatives become those at the beginning of the step, and the history of those at its end. */
+static void keep(const ga_sensitivity *se, ga__parameter *par)
+{
+  const ga_system *sys = se->st->sys;
+  const int *size = sys->size;
+  ga__tangent *d = &par->now;
+  const ga__tangent *b = &par->before;
+  const struct {
+    double *prev, *prev2;
+    const double *from, *from_prev;
+    int n;
+  } list[] = {{d->vdot_prev, d->vdot_prev2, b->vdot, b->vdot_prev, sys->nv},
+              {d->lambda_prev, d->lambda_prev2, b->lambda, b->lambda_prev, size[GA_BLOCK_LAMBDA]},
+              {d->psi_prev, d->psi_prev2, b->psi, b->psi_prev, size[GA_BLOCK_PSI]},
+              {d->y_prev, d->y_prev2, b->y, b->y_prev, size[GA_BLOCK_Y]}};
+  memcpy(b->block, d->block, se->n_tangent * sizeof *b->block);
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+    ga__copy_numbers(list[k].prev2, list[k].from_prev, list[k].n);
+    ga__copy_numbers(list[k].prev, list[k].from, list[k].n);
+  }
+}
+
 /* a and w as the step uses them, into a_prev and w_prev of d. */
 static void adjust(const ga_stepper *st, ga__tangent *d)
 {
@@ -288,6 +310,7 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
     if ((status = turn_reaction(se, d->q, se->force))) return status;
     if ((status = ga__parameter_reaction(se, j, &begin, st->now.eta, se->force))) return status;
   }
+  keep(se, &se->parameter[j]);
   adjust(st, d);
   advance_known(se, d);
   differentiate_residual(se, se->g);

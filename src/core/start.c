@@ -347,6 +347,8 @@ static ga_status start_as_given(ga_stepper *st, const ga_start_opts *opts, doubl
   if (status) return ga__start_make_singular_fatal(st, status);
   st->has_state = st->red.valid = 1;
   st->red.reported = 0;
+  st->begun = *opts;
+  st->begun_as = st->again;
   ga__state_show(st);
   if (st->again == GA__FIRST || st->again == GA__AFTER_EVENT) {
     ga__start_warn_moved(st, &r->position, "positions");

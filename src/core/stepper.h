@@ -101,6 +101,8 @@ struct ga_stepper {
   double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   double *offset;                          /* [n_lambda] h² B r */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
+  ga_start_opts begun; /* options of the last start, */
+  ga__again begun_as;  /* and its kind */
   int switched;     /* 1: the last start has changed modes of switches */
   double *switch_v; /* [nv] velocities behind an impact */
   int tries_modes;  /* 1: modes of switches may change after this start */
@@ -164,6 +166,12 @@ void ga__failure_keep(ga_stepper *st,
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
 /* All of a state within the last step. */
 ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out);
+/* Derivatives of values at the end of the last step, at its beginning, and of those one and two steps before. */
+typedef struct ga__inside_rates {
+  const double *v[2], *x[2], *xdot[2], *vdot[4], *lambda[4], *psi[4], *y[4];
+} ga__inside_rates;
+/* Derivatives of v, vdot, λ, ψ, x and y by dense output of order 2. */
+void ga__interpolate_rates(const ga_stepper *st, double t, const ga__inside_rates *d, const ga__inside *out);
 /* xdot within the last step, as ga_stepper_interpolate() for the others. */
 void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */

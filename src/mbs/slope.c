@@ -2,6 +2,7 @@
 #include "mbs/mbs_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 #define STEP 1e-3 /* for a direction with components of about 1 */
 
@@ -73,6 +74,131 @@ ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s, const
     for (int i = 0; !status && i < count; i++) out[i] += weight[k] * values[i] / (12.0 * STEP);
   }
   ga__free(ctx, values);
+  ga__free(ctx, b.block);
+  return status;
+}
+
+/* ---- By a parameter ---- */
+
+/* Values of signals at four places, and in the middle. */
+typedef struct samples {
+  double *block, *middle, *at[GA_PARAMETER_VALUES];
+} samples;
+
+static int samples_create(ga_context *ctx, int n, samples *f)
+{
+  f->block = ga__alloc(ctx, (size_t)n * (GA_PARAMETER_VALUES + 1) + 1, sizeof *f->block);
+  f->middle = f->block;
+  for (int k = 0; f->block && k < GA_PARAMETER_VALUES; k++) f->at[k] = f->block + (size_t)n * (size_t)(k + 1);
+  return f->block != NULL;
+}
+
+/* First and second differences over h and 2h disagree by more than this part: there is a corner or a jump. */
+#define MOST_BEND 0.05
+/* [-] Disagreements below this, relative to the natural size of a derivative, are rounding, of terms that
+ * cancel in a signal too. */
+#define ROUNDING 1e-9
+
+static double change_of(double value, double middle, int angle)
+{
+  const double pi = 3.14159265358979323846, d = value - middle;
+  return angle && fabs(d) > pi ? remainder(d, 2.0 * pi) : d;
+}
+
+/* out[i] += derivative; −1, or the first signal that is not smooth. size: of forces. */
+static int add_differences(const ga_machine *m, const samples *f, double h, double size, int n,
+                           const int *index, double *out)
+{
+  for (int i = 0; i < n; i++) {
+    const int signal = index ? index[i] : i;
+    const char *unit = ga_machine_signal_unit(m, signal);
+    const int angle = unit && strcmp(unit, "rad") == 0;
+    double d[GA_PARAMETER_VALUES];
+    for (int k = 0; k < GA_PARAMETER_VALUES; k++) d[k] = change_of(f->at[k][i], f->middle[i], angle);
+    const double odd = (d[2] - d[1]) / (2.0 * h), odd_2 = (d[3] - d[0]) / (4.0 * h), even = (d[2] + d[1]) / h,
+                 even_2 = (d[3] + d[0]) / (4.0 * h);
+    const double change = fmax(fmax(fabs(odd), fabs(odd_2)), fmax(fabs(even), fabs(even_2)));
+    const double off = fmax(fabs(odd - odd_2), fabs(even - even_2));
+    if (!(off <= MOST_BEND * change + ROUNDING * (1.0 + fabs(f->middle[i]) + size) / h)) return signal;
+    out[i] += (4.0 * odd - odd_2) / 3.0;
+  }
+  return -1;
+}
+
+static double largest(const double *a, int n)
+{
+  double most = 0.0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
+  return most;
+}
+
+/* Largest derivative relative to 1 + the largest value of its kind. */
+static double relative_size(const ga_system *sys, const ga_state *s, const ga_direction *d)
+{
+  const int nv = ga_system_size(sys, GA_BLOCK_V);
+  const struct {
+    const double *d, *s;
+    int n;
+  } list[] = {{d->v, s->v, nv},
+              {d->vdot, s->vdot, nv},
+              {d->lambda, s->lambda, ga_system_size(sys, GA_BLOCK_LAMBDA)},
+              {d->psi, s->psi, ga_system_size(sys, GA_BLOCK_PSI)},
+              {d->x, s->x, ga_system_size(sys, GA_BLOCK_X)},
+              {d->y, s->y, ga_system_size(sys, GA_BLOCK_Y)}};
+  double size = largest(d->q, nv);
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+    size = fmax(size, largest(list[k].d, list[k].n) / (1.0 + largest(list[k].s, list[k].n)));
+  return size;
+}
+
+static ga_status refuse_corner(const ga_machine *m, int signal, double t)
+{
+  return ga__refuse(ga_machine_context(m), GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                                 .kind = "sensitivities",
+                                 .detail = "a signal has a corner or a jump here",
+                                 .name = ga_machine_signal_name(m, signal),
+                                 .expected = "leave it out of those that are recorded"});
+}
+
+ga_status ga_machine_signal_sensitivities(const ga_machine *m,
+                                          const ga_machine *const at[GA_PARAMETER_VALUES], double step,
+                                          const ga_state *s, const ga_direction *d, int n, const int *index,
+                                          double *out)
+{
+  static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
+  if (!m) return GA_ERR_ARGUMENT;
+  ga_context *ctx = ga_machine_context(m);
+  const ga_system *sys = ga_machine_system(m);
+  if (!sys) return ga__refuse_order(ctx, __func__, "once the machine is built");
+  if (!s || !d || !out) return ga__refuse_null(ctx, __func__, !s ? "s" : d ? "out" : "d");
+  if (at && !(step > 0.0)) return ga__refuse_number(ctx, "sensitivities", "step", step, "> 0");
+  const int count = index ? n : ga_machine_n_signals(m);
+  const double size = relative_size(sys, s, d), h = size > 0.0 ? STEP / size : 0.0,
+               force = fmax(largest(s->lambda, ga_system_size(sys, GA_BLOCK_LAMBDA)),
+                            largest(s->psi, ga_system_size(sys, GA_BLOCK_PSI)));
+  neighbour b = {0};
+  samples f = {0};
+  int corner = -1;
+  ga_state as_given =
+      *s; /* within steps too: outputs evaluated again there would settle on loops only by chance */
+  if (!s->a) as_given.a = s->vdot;
+  s = &as_given;
+  ga_status status = samples_create(ctx, count, &f) && neighbour_create(ctx, sys, &b)
+                         ? GA_OK
+                         : ga__no_memory(ctx, "derivatives of signals");
+  for (int i = 0; !status && i < count; i++) out[i] = 0.0;
+  if (!status) status = ga_machine_signals(m, NULL, s, count, index, f.middle);
+  for (int k = 0; !status && h > 0.0 && k < GA_PARAMETER_VALUES; k++) {
+    const ga_state moved = move_state(sys, &b, s, d, AT[k] * h);
+    status = ga_machine_signals(m, NULL, &moved, count, index, f.at[k]);
+  }
+  if (!status && h > 0.0) corner = add_differences(m, &f, h, force, count, index, out);
+  for (int k = 0; !status && corner < 0 && at && k < GA_PARAMETER_VALUES; k++)
+    status = ga_machine_signals(at[k], NULL, s, count, index, f.at[k]);
+  if (!status && corner < 0 && at) corner = add_differences(m, &f, step, force, count, index, out);
+  if (!status && corner >= 0) status = refuse_corner(m, corner, s->t);
+  ga__free(ctx, f.block);
   ga__free(ctx, b.block);
   return status;
 }

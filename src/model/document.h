@@ -117,4 +117,7 @@ char *ga__document_keep(const ga__document *d, const char *written, size_t lengt
 /* Writes that text to a file, completely or not at all. Refuses to overwrite a file of the document. */
 ga_status ga__document_save(const ga__document *d, const char *path, const char *text, size_t length);
 
+/* NULL: there was nothing to read. (model.c) */
+const ga__document *ga__model_document(const ga_model *model);
+
 #endif

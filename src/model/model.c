@@ -174,6 +174,11 @@ const ga_model_message *ga_model_message_at(const ga_model *model, int i)
   return model ? ga__messages_at(model->messages, i) : NULL;
 }
 
+const ga__document *ga__model_document(const ga_model *model)
+{
+  return model->document;
+}
+
 int ga_model_gives_gravity(const ga_model *model)
 {
   return model ? model->gives_gravity : 0;

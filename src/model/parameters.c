@@ -126,6 +126,14 @@ const char *ga__parameter_name(const ga__reading *r, int i)
   return r->parameters->names.name[i];
 }
 
+int ga__parameters_at(const struct ga__parameters *p, int i, const char **name, ga__number *number)
+{
+  if (!p || i < 0 || i >= p->names.n || p->at[i].state != KNOWN) return 0;
+  *name = p->names.name[i];
+  *number = p->at[i].number;
+  return 1;
+}
+
 void ga__parameters_unused(ga__reading *r)
 {
   struct ga__parameters *all = r->parameters;

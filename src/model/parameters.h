@@ -21,6 +21,8 @@ ga__lookup ga__parameter_find(ga__reading *r, const ga__scope *scope, const char
 /* All parameters, to find the nearest name. */
 int ga__parameter_count(const ga__reading *r);
 const char *ga__parameter_name(const ga__reading *r, int i);
+/* Parameter i of a document, in the order of the files. 0: there are fewer, or its value is wrong. */
+int ga__parameters_at(const struct ga__parameters *p, int i, const char **name, ga__number *number);
 /* Warns of unused parameters; to be called at the end if there are no errors. */
 void ga__parameters_unused(ga__reading *r);
 

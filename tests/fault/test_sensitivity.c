@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core_rig.h"
+#include "galpha/model.h"
 
 /* Derivatives by an initial velocity and, of the same system four times, by nothing at all. 1: it was
  * refused. */
@@ -59,8 +60,53 @@ static void each_allocation_fails(void **state)
   }
 }
 
+/* A model at other values of a parameter, with derivatives of its signals. 1: it was refused. */
+static int vary(long fail_at)
+{
+  static const char TEXT[] =
+      "galpha: 1\nparameters: {k: 4 N/m}\nbodies: {a: {type: scalar, mass: 1, position: 1}}\n"
+      "forces: {s: {type: spring, coordinate: a, stiffness: k}}\n";
+  ga_context *ctx = rig_open_context();
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  double out[64] = {0};
+  assert_status(ctx, ga_model_read_text(ctx, "text", TEXT, strlen(TEXT), NULL, &model), GA_OK);
+  const ga_machine *m = ga_model_machine(model);
+  const double zero[8] = {0}, one[8] = {1};
+  const ga_state s = {
+      .q = one, .v = zero, .vdot = zero, .a = zero, .lambda = zero, .psi = zero, .x = zero, .y = zero};
+  const ga_direction d = {one, one, one, one, one, one, one};
+  assert_true(ga_machine_n_signals(m) < 64);
+  assert_status(ctx, ga_machine_signals(m, NULL, &s, 0, NULL, out), GA_OK); /* its work space */
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  ga_status status = ga_model_variation_create(ctx, model, NULL, NULL, "k", 0.0, &v);
+  if (status) assert_null(v);
+  const ga_machine *at[GA_PARAMETER_VALUES];
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) at[k] = ga_model_variation_machine(v, k);
+  if (!status)
+    status =
+        ga_machine_signal_sensitivities(m, at, ga_model_variation_parameter(v)->step, &s, &d, 0, NULL, out);
+  rig_memory.fail_at = 0;
+  if (status) assert_status(ctx, status, GA_ERR_MEMORY);
+  ga_model_variation_destroy(&v);
+  ga_model_destroy(&model);
+  rig_close_context(&ctx); /* asserts that nothing is left */
+  return status != GA_OK;
+}
+
+static void each_allocation_of_a_variation_fails(void **state)
+{
+  (void)state;
+  assert_int_equal(vary(0), 0);
+  const long total = rig_memory.count;
+  assert_true(total > 100);
+  for (long n = 1; n <= total; n += rig_stride(total))
+    if (!vary(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
+                                     cmocka_unit_test(each_allocation_of_a_variation_fails)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);
 }

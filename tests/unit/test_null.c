@@ -65,6 +65,8 @@ static ga_simulator *sim;
 static ga_meter *meter;
 static ga_follower *follower;
 static ga_sensitivity *sensitivity;
+static ga_model_variation *variation;
+static ga_model_parameter model_parameter_;
 static ga_parameter parameter_ = {.name = "nothing", .step = 1e-3};
 static ga_band *band;
 static ga_recorder *rec;
@@ -99,6 +101,7 @@ static struct { /* where objects would be created */
   ga_event_watch *watch;
   ga_follower *follower;
   ga_sensitivity *sensitivity;
+  ga_model_variation *variation;
   ga_band *band;
   ga_model *model;
   ga_recorder *recorder;
@@ -629,6 +632,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_modes_at, (P(modes), 0)) \
   STATUS(ga_machine_signal_slopes, \
          (P(machine), P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
+  STATUS(ga_machine_signal_sensitivities, \
+         (P(machine), FINE(NULL), 0.1, P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
   STATUS(ga_tables_write, (P(ctx), P(path[0]), P(&tables_))) \
   STATUS(ga_tables_numbers, (P(ctx), P(path[0]), P("numbers"), P(ints), P(ints), P(&read_numbers_))) \
   STATUS(ga_tables_text, (P(ctx), P(path[0]), P("format"), P(&read_text_))) \
@@ -667,6 +672,9 @@ static ga_control_block *new_block(void)
   VOID(ga_sensitivity_destroy, (P(&none.sensitivity))) \
   STATUS(ga_sensitivity_start, (P(sensitivity), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
   STATUS(ga_sensitivity_step, (P(sensitivity))) \
+  STATUS(ga_sensitivity_begin, (P(sensitivity))) \
+  STATUS(ga_sensitivity_inside, (P(sensitivity), 0, 0.5, P(&state_))) \
+  VALUE(ga_sensitivity_doubt, (P(sensitivity), 0)) \
   VALUE(ga_sensitivity_at, (P(sensitivity), 0)) \
   STATUS(ga_follower_create, (P(ctx), P(other), FINE(&follower_opts_), P(&none.follower))) \
   VOID(ga_follower_destroy, (P(&none.follower))) \
@@ -885,6 +893,12 @@ static ga_control_block *new_block(void)
   VALUE(ga_model_title, (P(model))) \
   VALUE(ga_model_text, (P(model))) \
   VALUE(ga_model_data, (P(model))) \
+  VALUE(ga_model_parameter_at, (P(model), 0, FINE(&model_parameter_))) \
+  VALUE(ga_model_find_parameter, (P(model), P("k"))) \
+  STATUS(ga_model_variation_create, (P(ctx), P(model), FINE(NULL), FINE(NULL), P("k"), 0.1, P(&none.variation))) \
+  VOID(ga_model_variation_destroy, (P(&none.variation))) \
+  VALUE(ga_model_variation_machine, (P(variation), 0)) \
+  VALUE(ga_model_variation_parameter, (P(variation))) \
   STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
   STATUS(ga_model_write_file, (P(model), P("x"))) \
   STATUS(ga_run_stepper_opts, (FINE(ctx), FINE(&run_settings_), P(&run_stepper_))) \
@@ -1114,6 +1128,7 @@ static void discard_created(void)
   ga_event_watch_destroy(&none.watch);
   ga_follower_destroy(&none.follower);
   ga_sensitivity_destroy(&none.sensitivity);
+  ga_model_variation_destroy(&none.variation);
   ga_band_destroy(&none.band);
   ga_machine_destroy(&none.machine);
   ga_simulator_destroy(&none.simulator);

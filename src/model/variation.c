@@ -1,0 +1,173 @@
+/* Parameters of a model, and the model at other values of one of them. */
+#include "model/document.h"
+#include "model/parameters.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct ga__parameters *parameters_of(const ga_model *model)
+{
+  const ga__document *document = model ? ga__model_document(model) : NULL;
+  return document ? document->parameters : NULL;
+}
+
+int ga_model_parameter_at(const ga_model *model, int i, ga_model_parameter *out)
+{
+  static const ga_dimension none;
+  ga__number number;
+  const char *name;
+  if (!ga__parameters_at(parameters_of(model), i, &name, &number)) return 0;
+  if (!out) return 1;
+  out->name = name;
+  out->value = number.value;
+  ga_dimension_unit(out->unit, sizeof out->unit, number.has_dimension ? &number.dimension : &none);
+  return 1;
+}
+
+int ga_model_find_parameter(const ga_model *model, const char *name)
+{
+  ga_model_parameter p;
+  for (int i = 0; name && ga_model_parameter_at(model, i, &p); i++)
+    if (strcmp(p.name, name) == 0) return i;
+  return -1;
+}
+
+/* ---- Other values ---- */
+
+struct ga_model_variation {
+  ga_context *ctx, *quiet;
+  ga_model *model[GA_PARAMETER_VALUES];
+  double *initial[GA_PARAMETER_VALUES];
+  char name[64];
+  ga_parameter parameter;
+};
+
+static ga_status fail(ga_model_variation *v, ga_status status, double value)
+{
+  char text[GA_ERROR_TEXT];
+  if (status == GA_ERR_MEMORY) return ga__no_memory(v->ctx, "a model at another value of a parameter");
+  ga__cut_text(text, sizeof text, ga_context_error(v->quiet)->text);
+  return ga__refuse(
+      v->ctx, status, GA_REASON_VARIATION,
+      &(ga__facts){.kind = "sensitivities", .name = v->name, .detail = text, GA__NUMBERS({value, NULL})});
+}
+
+/* The model with "name=value" after all other settings of parameters. Without a unit, which every SI value
+ * fits. */
+static ga_status read_at(ga_model_variation *v, const ga_model *model, const char *path,
+                         const ga_model_opts *opts, const ga_model_parameter *p, double value, ga_model **out)
+{
+  char set[GA_ERROR_TEXT];
+  ga_model_opts o = opts ? *opts : ga_model_defaults();
+  const char **list = ga__alloc(v->ctx, (size_t)o.n_set + 1, sizeof *list);
+  if (!list) return ga__no_memory(v->ctx, "a model at another value of a parameter");
+  for (int i = 0; i < o.n_set; i++) list[i] = o.set[i];
+  snprintf(set, sizeof set, "%s=%.17g", p->name, value);
+  list[o.n_set++] = set;
+  o.set = list;
+  const char *text = ga_model_text(model);
+  const ga_status status = path ? ga_model_read_file(v->quiet, path, &o, out)
+                                : ga_model_read_text(v->quiet, "model", text, strlen(text), &o, out);
+  ga__free(v->ctx, list);
+  return status ? fail(v, status, value) : GA_OK;
+}
+
+static ga_status initial_values(ga_model_variation *v, int k, double value)
+{
+  const ga_machine *m = ga_model_machine(v->model[k]);
+  const ga_system *sys = ga_machine_system(m);
+  const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V),
+               nx = (size_t)ga_system_size(sys, GA_BLOCK_X);
+  double *q = v->initial[k] = ga__alloc(v->ctx, nq + nv + nx + 1, sizeof *q);
+  if (!q) return ga__no_memory(v->ctx, "a model at another value of a parameter");
+  const ga_status status = ga_machine_initial(m, q, q + nq, q + nq + nv);
+  v->parameter.at[k] = (ga_parameter_value){sys, q, q + nq, q + nq + nv};
+  return status ? fail(v, status, value) : GA_OK;
+}
+
+static ga_status find(ga_context *ctx, const ga_model *model, const char *name, double step,
+                      ga_model_parameter *out)
+{
+  const int i = ga_model_find_parameter(model, name);
+  if (i < 0)
+    return ga__refuse(
+        ctx, GA_ERR_ARGUMENT, GA_REASON_UNKNOWN_REFERENCE,
+        &(ga__facts){.other = "parameter", .name = name, .detail = "galpha write shows those of the model"});
+  ga_model_parameter_at(model, i, out);
+  if (!(step >= 0.0 && isfinite(step)))
+    return ga__refuse_number(ctx, "sensitivities", "step", step, ">= 0 and finite");
+  if (step == 0.0 && out->value == 0.0)
+    return ga__refuse(
+        ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SENSITIVITY,
+        &(ga__facts){.kind = "sensitivities",
+                     .name = out->name,
+                     .detail = "its value is 0, so that nothing says by how much it may be changed",
+                     .expected = "give a step, about a thousandth of a value that matters"});
+  return GA_OK;
+}
+
+static ga_status build(ga_model_variation *v, const ga_model *model, const char *path,
+                       const ga_model_opts *opts, const ga_model_parameter *p, double step)
+{
+  static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
+  ga_context_opts quiet = v->ctx->opts;
+  quiet.log = NULL;
+  v->parameter.step = step > 0.0 ? step : 1e-3 * fabs(p->value);
+  ga__cut_text(v->name, sizeof v->name, p->name);
+  v->parameter.name = v->name;
+  if (ga_context_create(&quiet, &v->quiet))
+    return ga__no_memory(v->ctx, "a model at another value of a parameter");
+  ga_status status = GA_OK;
+  for (int k = 0; k < GA_PARAMETER_VALUES && !status; k++) {
+    const double value = p->value + AT[k] * v->parameter.step;
+    status = read_at(v, model, path, opts, p, value, &v->model[k]);
+    if (!status) status = initial_values(v, k, value);
+  }
+  return status;
+}
+
+ga_status ga_model_variation_create(ga_context *ctx, const ga_model *model, const char *path,
+                                    const ga_model_opts *opts, const char *parameter, double step,
+                                    ga_model_variation **out)
+{
+  ga_model_parameter p;
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!model || !parameter || !out)
+    return ga__refuse_null(ctx, __func__, !model ? "model" : !parameter ? "parameter" : "out");
+  ga_status status = find(ctx, model, parameter, step, &p);
+  if (status) return status;
+  ga_model_variation *v = ga__alloc(ctx, 1, sizeof *v);
+  if (!v) return ga__no_memory(ctx, "a model at another value of a parameter");
+  v->ctx = ctx;
+  status = build(v, model, path, opts, &p, step);
+  if (status)
+    ga_model_variation_destroy(&v);
+  else
+    *out = v;
+  return status;
+}
+
+void ga_model_variation_destroy(ga_model_variation **variation)
+{
+  if (!variation || !*variation) return;
+  ga_model_variation *v = *variation;
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) {
+    ga_model_destroy(&v->model[k]);
+    ga__free(v->ctx, v->initial[k]);
+  }
+  ga_context_destroy(&v->quiet);
+  ga__free(v->ctx, v);
+  *variation = NULL;
+}
+
+const ga_machine *ga_model_variation_machine(const ga_model_variation *v, int k)
+{
+  return v && k >= 0 && k < GA_PARAMETER_VALUES ? ga_model_machine(v->model[k]) : NULL;
+}
+
+const ga_parameter *ga_model_variation_parameter(const ga_model_variation *v)
+{
+  return v ? &v->parameter : NULL;
+}

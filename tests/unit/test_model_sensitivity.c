@@ -1,0 +1,317 @@
+/* Derivatives of signals by parameters of models, against extrapolated differences of complete runs of the
+ * models read anew at other values, with the same steps. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "galpha/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct course {
+  const char *model, *by[8];
+  double h;
+  int n;
+  double width; /* of the differences, relative to the value */
+} course;
+
+enum { MOST = 512, MOST_STATE = 512 };
+
+static int show; /* 1: figures are printed, none is judged */
+
+static void fine(const ga_context *ctx, ga_status status)
+{
+  if (status) fail_msg("%s: %s", ga_status_text(status), ga_context_error(ctx)->text);
+}
+
+/* A model that runs with given steps. */
+typedef struct run {
+  ga_context *ctx;
+  ga_model *model;
+  ga_machine *machine;
+  ga_stepper *st;
+  ga_simulator *sim;
+  char path[256];
+} run;
+
+static void run_open(run *r, const course *c, const char *set)
+{
+  ga_model_opts opts = ga_model_defaults();
+  ga_stepper_opts so;
+  ga_simulate_opts o = ga_simulate_defaults();
+  snprintf(r->path, sizeof r->path, "%s/%s.yaml", MODELS, c->model);
+  assert_int_equal(ga_context_create(NULL, &r->ctx), GA_OK);
+  opts.set = &set;
+  opts.n_set = set != NULL;
+  fine(r->ctx, ga_model_read_file(r->ctx, r->path, &opts, &r->model));
+  r->machine = ga_model_machine(r->model);
+  ga_run_settings settings = *ga_model_settings(r->model);
+  settings.method = GA_STABILIZED;
+  fine(r->ctx, ga_run_stepper_opts(r->ctx, &settings, &so));
+  so.newton.tol = 1e-14;
+  so.newton.max_iterations = 40;
+  o.fixed_h = c->h;
+  o.t_end = c->n * c->h;
+  o.defect_points = 0;
+  fine(r->ctx, ga_stepper_create(r->ctx, ga_machine_system(r->machine), &so, &r->st));
+  fine(r->ctx, ga_simulator_create(r->ctx, r->st, &o, &r->sim));
+}
+
+static void run_start(run *r, const course *c)
+{
+  static double q[MOST_STATE], v[MOST_STATE], x[MOST_STATE];
+  (void)c;
+  fine(r->ctx, ga_machine_initial(r->machine, q, v, x));
+  fine(r->ctx, ga_simulator_start(r->sim, NULL, 0.0, q, v, x, NULL, NULL, NULL));
+}
+
+static void run_close(run *r)
+{
+  ga_simulator_destroy(&r->sim);
+  ga_stepper_destroy(&r->st);
+  ga_model_destroy(&r->model);
+  ga_context_destroy(&r->ctx);
+}
+
+/* All signals but those that a run sums up. */
+static int choose_signals(const ga_machine *m, int *index)
+{
+  int n = 0;
+  for (int i = 0; i < ga_machine_n_signals(m) && n < MOST; i++)
+    if (!ga_machine_signal_is_constant(m, i) && ga_machine_signal_kind(m, i) != GA_SIGNAL_ENERGY &&
+        ga_machine_signal_kind(m, i) != GA_SIGNAL_ERROR)
+      index[n++] = i;
+  return n;
+}
+
+static int step(run *r)
+{
+  const ga_status status = ga_simulator_step(r->sim);
+  if (status < 0 || (status && !ga_simulator_finished(r->sim))) fine(r->ctx, status);
+  return !status;
+}
+
+/* A state within the last step. */
+static ga_state state_at(run *r, double t)
+{
+  static double q[MOST_STATE], v[MOST_STATE], a[MOST_STATE], l[MOST_STATE], p[MOST_STATE], x[MOST_STATE],
+      y[MOST_STATE];
+  fine(r->ctx, ga_stepper_interpolate(r->st, t, q, v, a, l, p, x, y));
+  return (ga_state){.t = t, .q = q, .v = v, .vdot = a, .a = a, .lambda = l, .psi = p, .x = x, .y = y};
+}
+
+static double time_within(const course *c)
+{
+  return (c->n - 0.3) * c->h;
+}
+
+/* Signals at the end, and within the last step. */
+static void signals_of(const course *c, const char *set, int n, const int *index, double *out)
+{
+  run r = {0};
+  run_open(&r, c, set);
+  run_start(&r, c);
+  while (step(&r)) continue;
+  fine(r.ctx, ga_machine_signals(r.machine, NULL, ga_stepper_state(r.st), n, index, out));
+  const ga_state s = state_at(&r, time_within(c));
+  fine(r.ctx, ga_machine_signals(r.machine, NULL, &s, n, index, out + n));
+  run_close(&r);
+}
+
+static void reference(const course *c, const ga_model_parameter *p, int n, const int *index, double *out)
+{
+  enum { LEVELS = 4 };
+  static double table[LEVELS][2 * MOST], there[2 * MOST], back[2 * MOST];
+  for (int l = 0; l < LEVELS; l++) {
+    const double by = 2.0 * c->width * fabs(p->value) / (1 << l);
+    char set[128];
+    snprintf(set, sizeof set, "%s=%.17g", p->name, p->value + by);
+    signals_of(c, set, n, index, there);
+    snprintf(set, sizeof set, "%s=%.17g", p->name, p->value - by);
+    signals_of(c, set, n, index, back);
+    for (int i = 0; i < 2 * n; i++) table[l][i] = (there[i] - back[i]) / (2.0 * by);
+  }
+  for (int k = 1; k < LEVELS; k++)
+    for (int l = LEVELS - 1; l >= k; l--)
+      for (int i = 0; i < 2 * n; i++)
+        table[l][i] += (table[l][i] - table[l - 1][i]) / (double)((1 << 2 * k) - 1);
+  memcpy(out, table[LEVELS - 1], 2 * (size_t)n * sizeof *out);
+}
+
+static void derivatives(run *r, ga_sensitivity *se, const ga_model_variation *v, int j, const course *c,
+                        int n, const int *index, double *out)
+{
+  const ga_machine *at[GA_PARAMETER_VALUES];
+  const double size = ga_model_variation_parameter(v)->step;
+  const ga_state *d = ga_sensitivity_at(se, j);
+  assert_non_null(d);
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) at[k] = ga_model_variation_machine(v, k);
+  ga_direction along = {d->q, d->v, d->vdot, d->lambda, d->psi, d->x, d->y};
+  fine(ga_machine_context(r->machine),
+       ga_machine_signal_sensitivities(r->machine, at, size, ga_stepper_state(r->st), &along, n, index, out));
+  const double t = time_within(c);
+  fine(r->ctx, ga_sensitivity_inside(se, j, t, &d));
+  along = (ga_direction){d->q, d->v, d->vdot, d->lambda, d->psi, d->x, d->y};
+  const ga_state s = state_at(r, t);
+  fine(ga_machine_context(r->machine),
+       ga_machine_signal_sensitivities(r->machine, at, size, &s, &along, n, index, out + n));
+}
+
+/* Relative to the largest derivative of signals with the same unit, or to a thousandth of their values over
+ * that of the parameter. */
+static double compare(const run *r, const double *is, const double *should, int n, const int *index,
+                      double by, int *worst)
+{
+  static double value[MOST];
+  const ga_machine *m = r->machine;
+  fine(r->ctx, ga_machine_signals(m, NULL, ga_stepper_state(r->st), n, index, value));
+  double most = 0.0;
+  for (int i = 0; i < 2 * n; i++) {
+    const char *unit = ga_machine_signal_unit(m, index[i % n]);
+    double scale = 1e-12;
+    for (int k = 0; k < 2 * n; k++)
+      if (strcmp(unit, ga_machine_signal_unit(m, index[k % n])) == 0)
+        scale = fmax(scale, fmax(fabs(should[k]), 1e-3 * fabs(value[k % n] / by)));
+    const double off = fabs(is[i] - should[i]) / scale;
+    if (!(off <= most)) most = off, *worst = i;
+  }
+  return most;
+}
+
+static void examine(const course *c, double most)
+{
+  static double is[2 * MOST], should[2 * MOST];
+  run r = {0};
+  int index[MOST], n_by = 0;
+  ga_model_variation *v[8] = {NULL};
+  ga_parameter list[8];
+  ga_sensitivity *se = NULL;
+  run_open(&r, c, NULL);
+  const int n = choose_signals(r.machine, index);
+  for (; c->by[n_by]; n_by++) {
+    fine(r.ctx, ga_model_variation_create(r.ctx, r.model, r.path, NULL, c->by[n_by], 0.0, &v[n_by]));
+    list[n_by] = *ga_model_variation_parameter(v[n_by]);
+  }
+  fine(r.ctx, ga_sensitivity_create(r.ctx, r.st, n_by, list, &se));
+  run_start(&r, c);
+  fine(r.ctx, ga_sensitivity_begin(se));
+  for (int more = 1; more;) {
+    more = step(&r);
+    fine(r.ctx, ga_sensitivity_step(se));
+  }
+  for (int j = 0; j < n_by; j++) {
+    ga_model_parameter p;
+    int worst = 0;
+    assert_true(ga_model_parameter_at(r.model, ga_model_find_parameter(r.model, c->by[j]), &p));
+    reference(c, &p, n, index, should);
+    derivatives(&r, se, v[j], j, c, n, index, is);
+    const double e = compare(&r, is, should, n, index, p.value, &worst);
+    const char *name = ga_machine_signal_name(r.machine, index[worst % n]);
+    if (show)
+      printf("# %-22s by %-14s %.1e at %s%s: %.12g, reference %.12g; doubt %.1e\n", c->model, p.name, e, name,
+             worst < n ? "" : " within", is[worst], should[worst], ga_sensitivity_doubt(se, j));
+    else if (!(e <= most))
+      fail_msg("%s by %s: %s is off by %.2e: %.12g, not %.12g", c->model, p.name, name, e, is[worst],
+               should[worst]);
+  }
+  ga_sensitivity_destroy(&se);
+  for (int j = 0; j < n_by; j++) ga_model_variation_destroy(&v[j]);
+  run_close(&r);
+}
+
+static void signals_of_models(void **state)
+{
+  static const course COURSES[] = {
+      {"slider_crank", {"k", "crank_length", "rod_length", "torque", "rod_mass"}, 5e-3, 63, 4e-4},
+      {"heavy_top", {"m", "L", "precession", "spin"}, 1e-3, 40, 2e-3},
+      {"rolling_disk", {"m", "r", "J", "lean", "roll_rate"}, 1e-2, 40, 1e-2},
+      {"spring_mass", {"m", "k", "start", "leak", "gain"}, 2e-2, 60, 1e-2},
+      {"mechatronic", {"m", "l", "c", "R", "e_"}, 5e-3, 40, 1e-2},
+      {"robot_arm", {"L1", "shoulder_from", "shoulder_to"}, 1e-2, 30, 1.2e-2},
+      {"robot_arm", {"load"}, 1e-2, 30, 8e-2},
+      {"robot_arm", {"m2"}, 1e-2, 30, 2.5e-2},
+      {"quarter_car_step", {"spring_rate", "tyre_rate", "sprung_mass", "rise"}, 2e-3, 60, 1e-2},
+      {"quarter_car_hydraulic", {"bump", "Ap", "Vr0"}, 1e-3, 120, 6e-3},
+      {"double_pendulum", {"length", "density", "c"}, 5e-3, 60, 1e-2},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
+}
+
+/* ---- What is refused ---- */
+
+static ga_status vary(run *r, const char *name, double step)
+{
+  ga_model_variation *v = NULL;
+  const ga_status status = ga_model_variation_create(r->ctx, r->model, r->path, NULL, name, step, &v);
+  assert_int_equal(!v, status != GA_OK);
+  ga_model_variation_destroy(&v);
+  return status;
+}
+
+static void says(const run *r, const char *part)
+{
+  if (!strstr(ga_context_error(r->ctx)->text, part))
+    fail_msg("'%s' is not in '%s'", part, ga_context_error(r->ctx)->text);
+}
+
+static void wrong_parameters_are_refused(void **state)
+{
+  const course c = {.model = "heavy_top", .h = 1e-3, .n = 1};
+  run r = {0};
+  ga_model_parameter p;
+  (void)state;
+  run_open(&r, &c, NULL);
+  assert_int_equal(ga_model_find_parameter(r.model, "mass"), -1);
+  assert_int_equal(vary(&r, "mass", 0.0), GA_ERR_ARGUMENT);
+  says(&r, "mass");
+  assert_int_equal(vary(&r, "m", -1.0), GA_ERR_ARGUMENT);
+  assert_int_equal(vary(&r, "m", 0.1), GA_OK);
+  assert_int_equal(vary(&r, "J_across", 0.0),
+                   GA_ERR_ARGUMENT); /* at half of it, the least that there can be */
+  says(&r, "J_across");
+  says(&r, "moments of inertia");
+  assert_int_equal(vary(&r, "m", 10.0), GA_ERR_ARGUMENT); /* negative masses */
+  assert_true(ga_model_parameter_at(r.model, 0, &p));
+  assert_string_equal(p.name, "m");
+  assert_string_equal(p.unit, "kg");
+  assert_true(p.value == 15.0);
+  assert_false(ga_model_parameter_at(r.model, 99, &p));
+  assert_false(ga_model_parameter_at(r.model, -1, &p));
+  run_close(&r);
+}
+
+/* A model from a text is read again from it. */
+static void texts_are_varied_too(void **state)
+{
+  static const char TEXT[] =
+      "galpha: 1\nparameters: {k: 4 N/m}\nbodies: {a: {type: scalar, mass: 1, position: 1}}\n"
+      "forces: {s: {type: spring, coordinate: a, stiffness: k}}\n";
+  ga_context *ctx = NULL;
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  (void)state;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  fine(ctx, ga_model_read_text(ctx, "text", TEXT, strlen(TEXT), NULL, &model));
+  fine(ctx, ga_model_variation_create(ctx, model, NULL, NULL, "k", 0.0, &v));
+  assert_true(ga_model_variation_parameter(v)->step == 4e-3);
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) assert_non_null(ga_model_variation_machine(v, k));
+  assert_null(ga_model_variation_machine(v, GA_PARAMETER_VALUES));
+  ga_model_variation_destroy(&v);
+  ga_model_destroy(&model);
+  ga_context_destroy(&ctx);
+}
+
+int main(int argc, char **argv)
+{
+  show = argc > 1 && strcmp(argv[1], "show") == 0;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(signals_of_models),
+                                     cmocka_unit_test(wrong_parameters_are_refused),
+                                     cmocka_unit_test(texts_are_varied_too)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
