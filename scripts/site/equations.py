@@ -28,6 +28,12 @@ def name_of(word):
     return tag("mi", html.escape(word))
 
 
+def letters_of(word):
+    """Of a product such as δvdot, in which Greek letters stand before names: δ, vdot."""
+    m = re.fullmatch(r"(.?)(.d?dot)", word)
+    return [c for c in m.groups() if c] if m else list(word)
+
+
 def above(base, mark):
     """A mark above a letter is part of it; above anything else it is an accent."""
     if LETTER_LAST.match(base):
@@ -55,9 +61,7 @@ def formula(text):
         elif m.lastgroup == "number":
             out.append(tag("mn", piece))
         elif m.lastgroup == "name":
-            out.append(name_of(piece) if len(piece) == 1 or piece.isascii() else "".join(name_of(c) for c in piece))
-            if len(piece) > 1 and not piece.isascii():
-                out[-1:] = [name_of(c) for c in piece]
+            out += [name_of(piece)] if piece.isascii() else [name_of(c) for c in letters_of(piece)]
         elif piece in ABOVE and out:
             out[-1] = above(out[-1], ABOVE[piece])
         elif piece in SUBSCRIPT or piece in SUPERSCRIPT:
@@ -75,7 +79,7 @@ def formula(text):
                 continue
             i = m.end()
             kind = "msub" if piece == "_" else "msup"
-            out[-1] = tag(kind, out[-1] + tag("mrow", tag("mi", m.group(0))))
+            out[-1] = tag(kind, out[-1] + tag("mrow", name_of(m.group(0))))
         elif piece == "'" and out:
             while i < len(text) and text[i] == "'":
                 piece += "'"

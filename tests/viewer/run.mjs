@@ -502,12 +502,15 @@ async function extras(browser) {
     check("in their directions", f > 0.999, String(f));
   });
   await withPage(browser, "event.html", desk, async (page) => {
-    await page.run("location.hash = '#play'; location.reload()");
-    check("#play plays at once", await until(page, "window.galpha?.state.playing && galpha.state.t > 0"));
+    await page.run("location.hash = '#playing'; location.reload()");
+    check("#playing plays at once", await until(page, "window.galpha?.state.playing && galpha.state.t > 0"));
   });
   const outer = await browser.open(url("frame.html"), 700, 450);
   check("in an iframe the machine has the room", await until(outer, "(({ clientWidth: w, clientHeight: h }) => w >= 630 && h > 280)(frames[0].document.getElementById('stage'))"));
   check("in an iframe: the scene is not blank", await until(outer, PAINTED.replace('document.getElementById("canvas")', 'frames[0].document.getElementById("canvas")') + " > 0.005"));
+  const zooms = "frames[0].galpha.controls.enableZoom", before = await outer.run(zooms);
+  await outer.click(330, 150);
+  check("in an iframe: the wheel scrolls the page until the machine is clicked", before === false && (await outer.run(zooms)) === true);
   check("in an iframe: no error", outer.errors.length === 0, outer.errors.join());
   await outer.close();
   writeFileSync(join(work, "slow.yaml"), crank(0.1).replaceAll("rod é", "rod").replace("t_end: 0.2 s", "t_end: 100000 s, step: 1 ms, flush_every: 0.2").replace(", flush_every: 0.2", ""));

@@ -607,9 +607,18 @@ for (const id of ["play", "slider", "speed", "loop", "gif"]) $(id).disabled = mo
 if (motion.n < 2) $("parts").querySelector("#values").textContent = "";
 seek(first_);
 if (data.modes) setMode(motion.chosen), setSpeed(0.5), setPlaying(true);
-if (location.hash === "#play" && !matchMedia("(prefers-reduced-motion: reduce)").matches) setPlaying(true);
-if (window.self !== window.top) document.documentElement.classList.add("bare", "embedded");
+if (location.hash === "#playing" && !matchMedia("(prefers-reduced-motion: reduce)").matches) setPlaying(true);
+if (window.self !== window.top) embed();
 requestAnimationFrame(frame);
+
+// In a page of others the machine has the room, and the wheel and a finger scroll that page, until the machine is clicked.
+function embed() {
+  document.documentElement.classList.add("bare", "embedded");
+  controls.enableZoom = false;
+  $("canvas").style.touchAction = "pan-y";
+  $("canvas").addEventListener("pointerdown", () => (controls.enableZoom = true));
+  document.documentElement.addEventListener("pointerleave", () => (controls.enableZoom = false));
+}
 
 // ---- While a run goes on: the page is written anew and reloads itself, with time, camera and plots as they are ----
 
