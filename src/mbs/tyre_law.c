@@ -2,12 +2,13 @@
  *
  *   tanh    f = F_z (C_κ κ, C_α λ − C_γ γ),  F = f tanh(s)/s,  s = |f|/(μ F_z)
  *   brush   F = f (1 − s + s²/3),  s = |f|/(3 μ F_z);  F = μ F_z f/|f| from s = 1 on, where it is C²
- *   magic   Magic Formula: D sin(C atan(B x − E (B x − atan B x))), weighted by cosines in combined slip
+ *   magic   Magic Formula: D sin(C atan(B x − E (B x − atan B x))), weighted by cosines in combined slip; E
+ * is at most 1, beyond which forces of large slips would change their sign
  *
- * The aligning moment of both saturated laws is −t F_y v_x/V, with a pneumatic trail t that vanishes as the patch
- * slides. Of the brush: side forces of bristles, c y with y = λ(a − x) from the leading edge on up to where
- * they slide under the parabolic pressure, have the sum F_y above and the moment  −a/3 f_y (1 − s)³,
- * a half of the patch's length.
+ * The aligning moment of both saturated laws is −t F_y v_x/V, with a pneumatic trail t that vanishes as the
+ * patch slides. Of the brush: side forces of bristles, c y with y = λ(a − x) from the leading edge on up to
+ * where they slide under the parabolic pressure, have the sum F_y above and the moment  −a/3 f_y (1 − s)³, a
+ * half of the patch's length.
  *
  * H. B. Pacejka, Tyre and Vehicle Dynamics, 2nd edition, 2006, sections 3.2 (brush), 4.3 (Magic Formula). */
 #include "mbs/tyre_law.h"
@@ -93,8 +94,9 @@ static ga__dual cos_of(const ga__dual *a)
 ga__dual ga__magic_curve(double C, const ga__dual *B, const ga__dual *E, const ga__dual *x)
 {
   const ga__dual Bx = ga__dual_mul(B, x), bend = atan_of(&Bx);
+  const ga__dual one = ga__dual_const(x->n, 1);
   ga__dual gap = ga__dual_sub(&Bx, &bend);
-  gap = ga__dual_mul(E, &gap);
+  gap = ga__dual_mul(E->v > 1 ? &one : E, &gap);
   const ga__dual inner = ga__dual_sub(&Bx, &gap), angle = atan_of(&inner);
   return ga__dual_linear(&angle, C, 0);
 }
@@ -130,14 +132,16 @@ static ga__dual plus(ga__dual a, ga__dual b)
 /* D sin(curve) + S_V with B = K/(C D). */
 static ga__dual pure(double C, ga__dual D, ga__dual K, ga__dual E, ga__dual x, ga__dual lift)
 {
-  const ga__dual CD = ga__dual_linear(&D, C, 0), B = ga__dual_div(&K, &CD), angle = ga__magic_curve(C, &B, &E, &x);
+  const ga__dual CD = ga__dual_linear(&D, C, 0), B = ga__dual_div(&K, &CD),
+                 angle = ga__magic_curve(C, &B, &E, &x);
   return plus(times(D, sin_of(&angle)), lift);
 }
 
 /* cos(curve(x + S_H)) / cos(curve(S_H)) */
 static ga__dual weight(double C, ga__dual B, ga__dual E, ga__dual x, ga__dual shift)
 {
-  const ga__dual moved = plus(x, shift), angle = ga__magic_curve(C, &B, &E, &moved), still = ga__magic_curve(C, &B, &E, &shift);
+  const ga__dual moved = plus(x, shift), angle = ga__magic_curve(C, &B, &E, &moved),
+                 still = ga__magic_curve(C, &B, &E, &shift);
   const ga__dual top = cos_of(&angle), bottom = cos_of(&still);
   return ga__dual_div(&top, &bottom);
 }
@@ -172,14 +176,16 @@ static ga__dual pure_y(ga__magic *w)
   const double ratio = w->load.v / (d->pky2 * d->nominal_load), turn = 2 * atan(ratio),
                by = 2 / ((1 + ratio * ratio) * d->pky2 * d->nominal_load),
                top = d->pky1 * d->lky * d->nominal_load;
-  const ga__dual still = ga__dual_const(w->load.n, GA__MAGIC_ROUNDING), lean = ga__dual_hypot(&w->gamma, &still);
+  const ga__dual still = ga__dual_const(w->load.n, GA__MAGIC_ROUNDING),
+                 lean = ga__dual_hypot(&w->gamma, &still);
   const ga__dual K = times(ga__dual_chain(&w->load, top * sin(turn), top * cos(turn) * by),
                            line(1 + d->pky3 * GA__MAGIC_ROUNDING, -d->pky3, &lean));
   const ga__dual asymmetry = line(1 - d->pey3 * sign_of(x.v), -d->pey4 * sign_of(x.v), &w->gamma);
   const ga__dual weight_load = times(w->load, w->mu);
   const ga__dual lift =
       plus(line(d->pvy1, d->pvy2, &w->dfz), times(line(d->pvy3, d->pvy4, &w->dfz), w->gamma));
-  const ga__dual D = times(grip_y(w), weight_load), rise = times(weight_load, ga__dual_linear(&lift, d->lmuy, 0));
+  const ga__dual D = times(grip_y(w), weight_load),
+                 rise = times(weight_load, ga__dual_linear(&lift, d->lmuy, 0));
   w->Ky = K;
   w->BCy = ga__dual_div(&K, &D);
   w->shift = plus(shift, ga__dual_div(&rise, &K));
@@ -210,8 +216,9 @@ static void magic_formula(const ga_tyre_def *d, const ga__tyre_slip *in, ga__tyr
     const ga__dual by_alpha = fade(d->rbx2, &w.kappa), by_kappa = fade(d->rby2, &off);
     out->Fx = times(pure_x(&w), weight(d->rcx1, ga__dual_linear(&by_alpha, d->rbx1, 0),
                                        line(d->rex1, d->rex2, &w.dfz), w.alpha, ga__dual_const(n, d->rhx1)));
-    out->Fy = times(pure_y(&w), weight(d->rcy1, ga__dual_linear(&by_kappa, d->rby1, 0),
-                                       line(d->rey1, d->rey2, &w.dfz), w.kappa, line(d->rhy1, d->rhy2, &w.dfz)));
+    out->Fy =
+        times(pure_y(&w), weight(d->rcy1, ga__dual_linear(&by_kappa, d->rby1, 0),
+                                 line(d->rey1, d->rey2, &w.dfz), w.kappa, line(d->rhy1, d->rhy2, &w.dfz)));
     w.lift = lift_by_slip(&w);
     out->Fy = plus(out->Fy, w.lift);
     ga__magic_moments(&w, in, out);
@@ -228,7 +235,8 @@ static void exchange_sides(ga__dual *const list[], int n)
 void ga__tyre_law(const ga_tyre_def *def, const ga__tyre_slip *in, ga__tyre_forces *out)
 {
   ga__tyre_slip own = *in;
-  ga__dual *const given[] = {&own.slip[1], &own.camber, &own.turn}, *const found[] = {&out->Fy, &out->Mx, &out->Mz};
+  ga__dual *const given[] = {&own.slip[1], &own.camber, &own.turn}, *const found[] = {&out->Fy, &out->Mx,
+                                                                                      &out->Mz};
   if (def->mirrored) exchange_sides(given, 3);
   out->Fx = out->Fy = out->Mx = out->My = out->Mz = ga__dual_const(in->load.n, 0);
   (def->kind == GA_TYRE_MAGIC ? magic_formula : saturated)(def, &own, out);

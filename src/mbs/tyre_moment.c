@@ -6,7 +6,7 @@
  *   M_x = R F_z (q_sx1 − q_sx2 γ + q_sx3 F_y/F_z0)                          overturning moment
  *   M_y = −R F_z (q_sy1 + q_sy2 F_x/F_z0 + q_sy3 |v_x|/v_0 + q_sy4 (v_x/v_0)⁴) ω/√(ω² + (V₀/R)²)
  *
- * with c = cos α v_x/V. In combined slip α_t becomes atan √(tan² α_t + (K_x κ/K_y)²), with its sign in E_t, and α_r
+ * with c = cos α v_x/V. In combined slip α_t becomes atan √(tan² α_t + (K_x κ/K_y)²), but not in E_t, and α_r
  * likewise. The bracket of M_y is never negative, so that it only takes energy.
  *
  * H. B. Pacejka, Tyre and Vehicle Dynamics, 2nd edition, 2006, section 4.3. */
@@ -66,16 +66,18 @@ static ga__dual trail(const ga__magic *w, const ga__dual *stretch)
   const ga__dual lean = size_of(&w->gamma);
   const ga__dual alpha = plus(w->alpha, plus(line(d->qhz1, d->qhz2, &w->dfz),
                                              times(line(d->qhz3, d->qhz4, &w->dfz), w->gamma))),
-                 size = with_slip(&alpha, stretch), turned = times(size, over(alpha, size_of(&alpha)));
-  const ga__dual camber = plus(line(1, d->qbz4, &w->gamma), line(-d->qbz5 * GA__MAGIC_ROUNDING, d->qbz5, &lean));
+                 size = with_slip(&alpha, stretch);
+  const ga__dual camber =
+      plus(line(1, d->qbz4, &w->gamma), line(-d->qbz5 * GA__MAGIC_ROUNDING, d->qbz5, &lean));
   const ga__dual steep = times(parabola(d->qbz1, d->qbz2, d->qbz3, &w->dfz), camber),
                  B = line(0, d->lky / d->lmuy, &steep);
-  const ga__dual D = times(times(times(w->load, line(d->qdz1, d->qdz2, &w->dfz)), parabola(1, d->qdz3, d->qdz4, &w->gamma)),
-                           ga__dual_const(w->load.n, d->radius / d->nominal_load * d->ltr));
-  const ga__dual wide = times(B, line(0, d->qcz1, &turned)), bend = atan_of(&wide),
-                 asymmetry = times(line(d->qez4, d->qez5, &w->gamma), line(0, 2 / 3.14159265358979323846, &bend));
-  ga__dual E = times(parabola(d->qez1, d->qez2, d->qez3, &w->dfz), line(1, 1, &asymmetry));
-  if (E.v > 1) E = ga__dual_const(E.n, 1);
+  const ga__dual D =
+      times(times(times(w->load, line(d->qdz1, d->qdz2, &w->dfz)), parabola(1, d->qdz3, d->qdz4, &w->gamma)),
+            ga__dual_const(w->load.n, d->radius / d->nominal_load * d->ltr));
+  const ga__dual wide = times(B, line(0, d->qcz1, &alpha)), bend = atan_of(&wide),
+                 asymmetry =
+                     times(line(d->qez4, d->qez5, &w->gamma), line(0, 2 / 3.14159265358979323846, &bend));
+  const ga__dual E = times(parabola(d->qez1, d->qez2, d->qez3, &w->dfz), line(1, 1, &asymmetry));
   const ga__dual angle = ga__magic_curve(d->qcz1, &B, &E, &size);
   return times(D, ga__dual_chain(&angle, cos(angle.v), -sin(angle.v)));
 }
@@ -87,7 +89,8 @@ static ga__dual residual(const ga__magic *w, const ga__dual *stretch)
   const ga__dual B = line(d->qbz9 * d->lky / d->lmuy, d->qbz10, &w->BCy), x = times(B, size),
                  root = ga__dual_chain(&x, 1 / sqrt(1 + x.v * x.v), -x.v / pow(1 + x.v * x.v, 1.5));
   const ga__dual even = line(d->qdz6 * d->lres, d->qdz7 * d->lres, &w->dfz),
-                 leaning = times(line(d->qdz8, d->qdz9, &w->dfz), w->gamma), D = times(plus(even, leaning), w->mu);
+                 leaning = times(line(d->qdz8, d->qdz9, &w->dfz), w->gamma),
+                 D = times(plus(even, leaning), w->mu);
   return times(times(times(w->load, D), root), ga__dual_const(w->load.n, d->radius * d->lmuy));
 }
 
@@ -104,7 +107,8 @@ void ga__magic_moments(const ga__magic *w, const ga__tyre_slip *in, ga__tyre_for
   const ga__dual behind = times(trail(w, &stretch), side_force), rest = residual(w, &stretch),
                  by_side = times(ga__dual_sub(&rest, &behind), ahead);
   out->Mz = plus(by_side, by_drive);
-  const ga__dual over_turn = plus(line(d->qsx1, -d->qsx2, &w->gamma), line(0, d->qsx3 / d->nominal_load, &out->Fy));
+  const ga__dual over_turn =
+      plus(line(d->qsx1, -d->qsx2, &w->gamma), line(0, d->qsx3 / d->nominal_load, &out->Fy));
   out->Mx = times(w->load, line(0, d->radius * d->lmx, &over_turn));
 }
 

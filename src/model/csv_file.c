@@ -1,7 +1,7 @@
 /* Columns of numbers from CSV files: fields between commas, semicolons, tabs or blanks; lines that are empty
  * or begin with # are left out. A first line that does not begin with a number has the names of the columns,
- * with units in brackets: "force [kN]", as `galpha export` writes them. Grids: a first line whose first field is no
- * number, but the second is one, has the points y of a matrix, and the others x and a row of values. */
+ * with units in brackets: "force [kN]", as `galpha export` writes them. Grids: a first line whose first field
+ * is no number, but the second is one, has the points y of a matrix, and the others x and a row of values. */
 #include "model/csv_file.h"
 #include "model/document.h"
 
@@ -18,6 +18,7 @@ typedef struct scan {
   const char *at; /* beginning of a line */
   int line;       /* its number, from 1 */
   char separator; /* ' ': blanks and tabs */
+  int fields;     /* of the first line */
   int wanted;     /* columns, at most GA__CSV_MOST */
 } scan;
 
@@ -53,8 +54,8 @@ static int skip_empty(scan *c)
   return 0;
 }
 
-/* The field at *at, without blanks and quotes around it; *at goes behind it. 0: the line has no more; *at NULL: it was
- * the last. */
+/* The field at *at, without blanks and quotes around it; *at goes behind it. 0: the line has no more; *at
+ * NULL: it was the last. */
 static int next_field(const scan *c, const char **at, const char **field, size_t *bytes)
 {
   const char *p = *at, *end = c->at + line_length(c->at);
@@ -102,8 +103,8 @@ static char find_separator(const char *line)
   return ' ';
 }
 
-/* 1: the field is a finite number. */
-static int number_of(const scan *c, const char *field, size_t bytes, double *value)
+/* 1: the field is a finite number, with a decimal point. */
+static int plain_number(const scan *c, const char *field, size_t bytes, double *value)
 {
   const int sign = bytes > 0 && (*field == '-' || *field == '+');
   const int length = ga__number_length(field + sign);
@@ -116,6 +117,19 @@ static int number_of(const scan *c, const char *field, size_t bytes, double *val
   if (status && !(*value == 0.0)) return 0;
   if (*field == '-') *value = -*value;
   return 1;
+}
+
+/* 1: the field is a finite number. Between semicolons and tabs a comma is a decimal point. */
+static int number_of(const scan *c, const char *field, size_t bytes, double *value)
+{
+  char text[64];
+  const char *comma = c->separator == ';' || c->separator == '\t' ? memchr(field, ',', bytes) : NULL;
+  if (!comma) return plain_number(c, field, bytes, value);
+  if (bytes >= sizeof text || memchr(field, '.', bytes)) return 0;
+  memcpy(text, field, bytes);
+  text[bytes] = '\0';
+  text[comma - field] = '.';
+  return plain_number(c, text, bytes, value);
 }
 
 /* ---- The header ---- */
@@ -180,14 +194,17 @@ static int choose_columns(const scan *c, ga__tree *columns, int titled, int colu
   if (!columns) {
     char expected[160];
     snprintf(expected, sizeof expected, "%s, or the key columns in the model: there are %d",
-             c->wanted == 2 ? "two columns" : "three columns, or a matrix whose first field is empty or a title", n);
+             c->wanted == 2 ? "two columns"
+                            : "three columns, or a matrix whose first field is empty or a title",
+             n);
     return report(c, expected, c->at, line_length(c->at));
   }
   if (columns->kind != GA__TREE_LIST || columns->n != c->wanted) {
-    ga__report_error(m, columns->at, GA_REASON_WRONG_FORM,
-                     &(ga__facts){.expected = c->wanted == 2 ? "two names or numbers of columns, such as [time, force]"
-                                                             : "three names or numbers of columns, such as [x, y, height]",
-                                  .name = "something else"});
+    ga__report_error(
+        m, columns->at, GA_REASON_WRONG_FORM,
+        &(ga__facts){.expected = c->wanted == 2 ? "two names or numbers of columns, such as [time, force]"
+                                                : "three names or numbers of columns, such as [x, y, height]",
+                     .name = "something else"});
     return 0;
   }
   for (int k = 0; k < c->wanted; k++) {
@@ -216,9 +233,27 @@ static int count_lines(scan c)
   return n;
 }
 
-static int read_rows(scan *c, const int column[GA__CSV_MOST], const double factor[GA__CSV_MOST], ga__csv_columns *out)
+/* A line with more fields than the first one may have decimal commas between commas. Empty ones at its end
+ * are none. */
+static int check_width(const scan *c)
+{
+  const char *at = c->at, *field;
+  size_t bytes;
+  char expected[64];
+  for (int k = 0; next_field(c, &at, &field, &bytes); k++)
+    if (k >= c->fields && bytes > 0) {
+      snprintf(expected, sizeof expected, "%d column%s, as in the first line", c->fields,
+               c->fields == 1 ? "" : "s");
+      return report(c, expected, c->at, line_length(c->at));
+    }
+  return 1;
+}
+
+static int read_rows(scan *c, const int column[GA__CSV_MOST], const double factor[GA__CSV_MOST],
+                     ga__csv_columns *out)
 {
   for (; skip_empty(c); next_line(c)) {
+    if (!check_width(c)) return 0;
     for (int k = 0; k < c->wanted; k++) {
       const char *field = "";
       size_t bytes = 0;
@@ -246,6 +281,7 @@ static int find_first_line(scan *c)
   if (strncmp(c->at, "\xef\xbb\xbf", 3) == 0) c->at += 3; /* the mark of UTF-8 */
   if (!skip_empty(c)) return report(c, "lines of numbers", "", 0) - 1;
   c->separator = find_separator(c->at);
+  c->fields = count_fields(c);
   return !field_of(c, 0, &first, &bytes) || !number_of(c, first, bytes, &unused);
 }
 
@@ -298,7 +334,8 @@ static int corner_unit(const scan *c, double *factor)
   split_title(field, bytes, &name, unit);
   for (size_t i = 0; unit[0] && i < name; i++) brackets += strchr("[(/\\", field[i]) != NULL;
   if (brackets)
-    return report(c, "a first field with the unit of the values alone; three columns may have a unit each", field, bytes);
+    return report(c, "a first field with the unit of the values alone; three columns may have a unit each",
+                  field, bytes);
   return column_unit(c, 0, unit, factor);
 }
 
@@ -314,19 +351,22 @@ static int read_matrix(scan *c, ga__csv_grid *g)
   const size_t n = (size_t)count_lines(rows), width = (size_t)count_fields(c) - 1;
   g->ny = (int)width;
   g->x = ga__room(c->reader, n + 1, sizeof *g->x), g->y = ga__room(c->reader, width, sizeof *g->y);
-  g->z = width && n > (size_t)-1 / sizeof(double) / width ? NULL : ga__room(c->reader, n * width + 1, sizeof *g->z);
+  g->z = width && n > (size_t)-1 / sizeof(double) / width ? NULL
+                                                          : ga__room(c->reader, n * width + 1, sizeof *g->z);
   if (!g->x || !g->y || !g->z) return 0;
   next_field(c, &at, &field, &bytes);
   if (!read_line(c, at, g->ny, g->y)) return 0;
   for (int i = 1; i < g->ny; i++)
-    if (!(g->y[i] > g->y[i - 1])) return report(c, "numbers that ascend in the first line", c->at, line_length(c->at));
+    if (!(g->y[i] > g->y[i - 1]))
+      return report(c, "numbers that ascend in the first line", c->at, line_length(c->at));
   for (next_line(c); skip_empty(c); next_line(c), g->nx++) {
     double *row = g->z + (size_t)g->nx * width;
     at = c->at;
     if (!next_field(c, &at, &field, &bytes) || !number_of(c, field, bytes, &g->x[g->nx]))
       return report(c, "a number in column 1", field, bytes);
     if (g->nx > 0 && !(g->x[g->nx] > g->x[g->nx - 1]))
-      return report(c, "a larger number in the first column than in the line before", c->at, line_length(c->at));
+      return report(c, "a larger number in the first column than in the line before", c->at,
+                    line_length(c->at));
     if (!read_line(c, at, g->ny, row)) return 0;
     for (int i = 0; i < g->ny; i++) row[i] *= factor;
   }
@@ -368,12 +408,14 @@ static int fill_grid(const scan *c, const ga__csv_columns *p, ga__csv_grid *g)
   if (!g->x || !g->y || !g->z || !known) return 0;
   memset(known, 0, (size_t)p->n);
   const double all = (double)g->nx * g->ny;
-  snprintf(expected, sizeof expected, "a value at each of %d x and %d y, which are %.0f points, once; there are %d points",
-           g->nx, g->ny, all, p->n);
+  snprintf(expected, sizeof expected,
+           "a value at each of %d x and %d y, which are %.0f points, once; there are %d points", g->nx, g->ny,
+           all, p->n);
   if (all != p->n) return report(c, expected, "", 0);
   if (g->nx < 2 || g->ny < 2) return report(c, "two numbers or more along both x and y", "", 0);
   for (int i = 0; i < p->n; i++) {
-    const size_t at = index_of(p->value[0][i], g->x, g->nx) * (size_t)g->ny + index_of(p->value[1][i], g->y, g->ny);
+    const size_t at =
+        index_of(p->value[0][i], g->x, g->nx) * (size_t)g->ny + index_of(p->value[1][i], g->y, g->ny);
     snprintf(expected, sizeof expected, "each point once; x = %.9g, y = %.9g is there twice", p->value[0][i],
              p->value[1][i]);
     if (known[at]) return report(c, expected, "", 0);

@@ -125,7 +125,8 @@ static const char on_signals[] =
     "| stops | `force`, `depth`; rigid ones `force`, `rests` |\n"
     "| sliders | `s`, `s_rate`, `s_acc`; `fx fy fz` on the frame, ground axes; with orientation tangent also "
     "`mx my mz` |\n"
-    "| tyres | `fx fy fz`, `slip`, `slip_angle`, `camber` in tyre axes; `x y z` of the contact, ground axes; "
+    "| tyres | `fx fy fz mx my mz`, `slip`, `slip_angle`, `camber`, `turn_slip` in tyre axes; `x y z` of the "
+    "contact, ground axes; "
     "`penetration`; `lagged_slip_x`, `lagged_slip_y` |\n"
     "| constraints | `force`, `error` |\n"
     "| bushings | `fx fy fz mx my mz` |\n"
@@ -178,17 +179,20 @@ static const char on_repeats[] =
     "  trailer: {type: rigid, mass: 500 kg, inertia: [100, 400, 400], if: load > 200[kg]}\n"
     "```\n"
     "\n"
-    "Every part and function, every `repeat` and every included file may have the key `if`: a number, 0 or 1, "
+    "Every part and function, every `repeat` and every included file may have the key `if`: a number, 0 or "
+    "1, "
     "or an expression of parameters,\n"
     "in a repeat also of its index. Where it is 0, the part, the parts of the repeat or everything in the "
     "file are no part of the model; parameters\n"
     "choose then by `--set semi_active=1`. In files, conditions see the parameters of all files without a "
     "condition, and of those with one that come\n"
-    "before. A file that is left out is not read: its parameters do not exist, and its names are free, so that "
+    "before. A file that is left out is not read: its parameters do not exist, and its names are free, so "
+    "that "
     "two files may give the same names for the\n"
     "same things. A part that is off may not be used elsewhere; the message says where its condition is. "
     "`galpha write` writes the files that were\n"
-    "included, and parts with their conditions; a parameter that only chose files is then reported as not used.\n";
+    "included, and parts with their conditions; a parameter that only chose files is then reported as not "
+    "used.\n";
 
 /* ---- Tables ---- */
 

@@ -1,11 +1,12 @@
 /* Property files of tyres, ".tir": lines NAME = value in sections, of which the coefficients of forces, the
  * radius, the nominal load, vertical stiffness and damping are used. Comments begin with ! or $.
  *
- *   [UNITS]                     SI units are required
- *   [MODEL]  FITTYP             versions whose equations are those of tyre_law.c
+ *   [UNITS]                     of radius, load, stiffness, damping and speed; angles are in rad
+ *   [MODEL]  FITTYP, PROPERTY_FILE_FORMAT   versions whose equations are those of tyre_law.c
  *            TYRESIDE, LONGVL   compared with the key `side` of the tyre; reference speed
  *   [DIMENSION], [VERTICAL]     UNLOADED_RADIUS; FNOMIN, VERTICAL_STIFFNESS, VERTICAL_DAMPING
- *   coefficients                those of GA_MAGIC_LIST; of others in sections of coefficients a warning is given
+ *   coefficients                those of GA_MAGIC_LIST; of others in sections of coefficients a warning is
+ * given
  *
  * Factors of scale that would change forces in a way that is not computed are refused. */
 #include "model/tyre_file.h"
@@ -26,7 +27,8 @@ static const ga__extra EXTRA[] = {
      "of the "
      "tyre take precedence ([vehicles.md](vehicles.md#property-files))"},
     {"side", "text",
-     "with tir: left or right, the side of the car that it is on; if TYRESIDE of the file is the other one, it is mirrored"},
+     "with tir: left or right, the side of the car that it is on; if TYRESIDE of the file is the other one, "
+     "it is mirrored"},
 };
 
 const struct ga__extra *ga__tyre_extra(int *n)
@@ -41,25 +43,30 @@ typedef struct entry {
   const char *name; /* in the file, in lower case */
   const char *key;  /* of the tyre */
   size_t offset;
-  int needed; /* 1: by the file or by the tyre; what tyres need anyway is reported for them */
+  int needed;   /* 1: by the file or by the tyre; what tyres need anyway is reported for them */
+  int power[3]; /* of the units of length, force and time */
 } entry;
 
+enum { LENGTH, FORCE, TIME, N_UNITS };
+
 #define AT(member) #member, offsetof(ga_tyre_def, member)
-#define COEFFICIENT(member, value) {#member, AT(member), 0},
-static const entry USED[] = {{"unloaded_radius", AT(radius), 0},
-                             {"vertical_stiffness", AT(stiffness), 0},
-                             {"fnomin", AT(nominal_load), 1},
-                             {"vertical_damping", AT(damping), 0},
-                             {"longvl", AT(reference_speed), 0},
-                             GA_MAGIC_LIST(COEFFICIENT)};
+#define COEFFICIENT(member, value) {#member, AT(member), 0, {0, 0, 0}},
+static const entry USED[] = {
+    {"unloaded_radius", AT(radius), 0, {1, 0, 0}},  {"vertical_stiffness", AT(stiffness), 0, {-1, 1, 0}},
+    {"fnomin", AT(nominal_load), 1, {0, 1, 0}},     {"vertical_damping", AT(damping), 0, {-1, 1, 1}},
+    {"longvl", AT(reference_speed), 0, {1, 0, -1}}, GA_MAGIC_LIST(COEFFICIENT)};
 enum { N_USED = sizeof USED / sizeof *USED };
 static const char *const NEEDED[] = {"pcx1", "pdx1", "pkx1", "pcy1", "pdy1", "pky1", "pky2"};
 /* Factors of forces that must be 1. */
-static const char *const SCALE[] = {"lcx", "lex", "lhx",  "lvx",  "lgax", "lcy",  "ley",
-                                    "lhy", "lvy", "lgay", "lxal", "lyka", "lvyka", "lgaz", "lvmx"};
+static const char *const SCALE[] = {"lcx", "lex",  "lhx",  "lvx",  "lgax",  "lcy",  "ley", "lhy",
+                                    "lvy", "lgay", "lxal", "lyka", "lvyka", "lgaz", "lvmx"};
 /* Coefficients of relaxation lengths and of the belt, which are not computed. */
-static const char *const IGNORED[] = {"ptx1", "ptx2", "ptx3", "pty1", "pty2", "lsgkp", "lsgal",
-                                      "lgyr", "lcz",  "lmp",  "qtz1", "mbelt"};
+static const char *const IGNORED[] = {"ptx1",  "ptx2", "ptx3", "pty1", "pty2", "lsgkp",
+                                      "lsgal", "lgyr", "lcz",  "lmp",  "qtz1", "mbelt"};
+/* Words that the formats begin with whose equations these are; others, as those of motorcycles, have the same
+ * names for other coefficients. */
+static const char *const FORMAT[] = {"mf_05",   "mf-05",   "mf05",   "mf_5",    "mf-5",  "mf5",
+                                     "mf-tyre", "mf_tyre", "mftyre", "pac2002", "swift", "user"};
 /* Sections whose lines are rows of numbers. */
 static const char *const ROWS[] = {"[shape]", "[deflection_load_curve]", "[bottoming_curve]"};
 
@@ -78,8 +85,9 @@ typedef struct scan {
   int file, line;
   char section[48];
   unsigned char seen[N_USED];
-  double factor; /* LFZO, of the nominal load */
-  char side[8];  /* TYRESIDE, in lower case; "": not given */
+  double factor;        /* LFZO, of the nominal load */
+  double unit[N_UNITS]; /* in SI units */
+  char side[16];        /* TYRESIDE, in lower case; "": not given */
   ga_tyre_def *def;
 } scan;
 
@@ -136,22 +144,51 @@ static int number_of(const scan *c, const char *text, double *value)
   return !*text || strchr("\r\n$!", *text) != NULL;
 }
 
-/* Units have to be SI units. */
-static int check_unit(const scan *c, const char *name, const char *text)
+static const struct unit {
+  int of; /* −1: only said to be what it is */
+  const char *name, *words[6];
+  double value;
+} UNIT[] = {{LENGTH, "length", {"meter", "metre", "meters", "m"}, 1},
+            {LENGTH, "length", {"millimeter", "millimetre", "mm"}, 1e-3},
+            {LENGTH, "length", {"centimeter", "centimetre", "cm"}, 1e-2},
+            {LENGTH, "length", {"inch", "in"}, 0.0254},
+            {LENGTH, "length", {"foot", "feet", "ft"}, 0.3048},
+            {FORCE, "force", {"newton", "newtons", "n"}, 1},
+            {FORCE, "force", {"knewton", "kilonewton", "kn"}, 1e3},
+            {FORCE, "force", {"pound_force", "lbf"}, 4.4482216152605},
+            {FORCE, "force", {"kg_force", "kilogram_force", "kgf"}, 9.80665},
+            {TIME, "time", {"second", "seconds", "sec", "s"}, 1},
+            {TIME, "time", {"millisecond", "ms"}, 1e-3},
+            {-1, "angle", {"radians", "radian", "rad"}, 1}};
+enum { N_UNIT = sizeof UNIT / sizeof *UNIT };
+
+/* A line of the section of units; those of mass and pressure are not needed. */
+static int read_unit(scan *c, const char *name, const char *text)
 {
-  static const char *const UNIT[][4] = {{"length", "meter", "m", "metre"},
-                                        {"force", "newton", "n", "newtons"},
-                                        {"angle", "radians", "rad", "radian"},
-                                        {"time", "second", "s", "sec"}};
+  char word[32], expected[160];
+  int known = 0, n = 0;
+  word_of(word, sizeof word, text);
+  for (int i = 0; i < N_UNIT; i++) {
+    if (strcmp(UNIT[i].name, name) != 0) continue;
+    known = 1;
+    for (int k = 0; k < 6 && UNIT[i].words[k]; k++)
+      if (strcmp(UNIT[i].words[k], word) == 0) {
+        if (UNIT[i].of >= 0) c->unit[UNIT[i].of] = UNIT[i].value;
+        return 1;
+      }
+    n += snprintf(expected + n, sizeof expected - (size_t)n, "%s%s", n ? ", " : "", UNIT[i].words[0]);
+  }
+  return !known || report(c, expected, word);
+}
+
+/* PROPERTY_FILE_FORMAT */
+static int check_format(const scan *c, const char *text)
+{
   char word[32];
   word_of(word, sizeof word, text);
-  for (size_t i = 0; i < sizeof UNIT / sizeof *UNIT; i++)
-    if (strcmp(UNIT[i][0], name) == 0 && !IS_IN(UNIT[i], word)) {
-      char expected[128];
-      snprintf(expected, sizeof expected, "SI units, '%s' for %s", UNIT[i][1], name);
-      return report(c, expected, word);
-    }
-  return 1;
+  for (size_t i = 0; i < sizeof FORMAT / sizeof *FORMAT; i++)
+    if (strncmp(word, FORMAT[i], strlen(FORMAT[i])) == 0) return 1;
+  return report(c, "a format with the equations of MF-Tyre 5, such as MF_05 or PAC2002", word);
 }
 
 /* FITTYP: 5, 6 and 51, 52 have these equations. */
@@ -197,8 +234,9 @@ static int read_line(scan *c, const char *line)
                                                    : report(c, "NAME = value, a section or a comment", line);
   name[strcspn(name, "=")] = '\0';
   if (!name[0]) return report(c, "NAME = value, a section or a comment", line);
-  if (strcmp(c->section, "[units]") == 0) return check_unit(c, name, line + equals + 1);
+  if (strcmp(c->section, "[units]") == 0) return read_unit(c, name, line + equals + 1);
   if (strcmp(name, "fittyp") == 0) return check_version(c, line + equals + 1);
+  if (strcmp(name, "property_file_format") == 0) return check_format(c, line + equals + 1);
   if (strcmp(name, "tyreside") == 0) return word_of(c->side, sizeof c->side, line + equals + 1), 1;
   return set_value(c, name, line + equals + 1);
 }
@@ -223,19 +261,33 @@ static int is_complete(const scan *c, const ga__tree *tyre)
   return good;
 }
 
+static void convert_units(scan *c)
+{
+  for (int i = 0; i < N_USED; i++)
+    for (int k = 0; k < N_UNITS && c->seen[i]; k++)
+      if (USED[i].power[k] != 0) {
+        double value;
+        memcpy(&value, (char *)c->def + USED[i].offset, sizeof value);
+        value *= pow(c->unit[k], USED[i].power[k]);
+        memcpy((char *)c->def + USED[i].offset, &value, sizeof value);
+      }
+}
+
 static int read_text(scan *c, const char *text)
 {
   int good = 1;
+  if (strncmp(text, "\xef\xbb\xbf", 3) == 0) text += 3; /* the mark of UTF-8 */
   for (c->line = 1; *text; c->line++) {
     const size_t n = strcspn(text, "\n");
     good &= read_line(c, text);
     text += n + (text[n] == '\n');
   }
+  convert_units(c);
   c->def->nominal_load *= c->factor;
   return good;
 }
 
-/* The key `side`: the tyre is mirrored where the file has the other side. */
+/* The key `side`: the tyre is mirrored where the file has the other side. One that is symmetric has both. */
 static int choose_side(const scan *c, ga__tree *tyre)
 {
   static const char *const SIDE[] = {"left", "right"};
@@ -243,6 +295,7 @@ static int choose_side(const scan *c, ga__tree *tyre)
   int wanted, given = 0;
   if (!tree) return 1;
   if (!ga__value_choice(c->s->r, tree, 2, SIDE, &wanted)) return 0;
+  if (strncmp(c->side, "symmetric", 9) == 0) return 1;
   while (given < 2 && strcmp(SIDE[given], c->side) != 0) given++;
   if (given == 2) {
     ga__report_error(c->s->r->messages, tree->at, GA_REASON_TYRE_FILE_LACKS,
@@ -268,6 +321,7 @@ int ga__read_tyre_file(ga__reader *reader, ga__tree *tyre, ga_tyre_def *def)
     scan c = {.s = &source,
               .def = def,
               .factor = 1,
+              .unit = {1, 1, 1},
               .line = 1,
               .file = ga__messages_add_file(reader->r->messages, source.name)};
     if (c.file < 0)

@@ -147,7 +147,7 @@ static moments plain_magic(const ga_tyre_def *d, double k, double a, double g, d
   const double Bt = (d->qbz1 + d->qbz2 * df + d->qbz3 * df * df) * (1 + d->qbz4 * g + d->qbz5 * lean) * d->lky / d->lmuy;
   const double Dt = Fz * (d->qdz1 + d->qdz2 * df) * (1 + d->qdz3 * g + d->qdz4 * g * g) * R / f0 * d->ltr;
   const double Et = fmin(1, (d->qez1 + d->qez2 * df + d->qez3 * df * df) *
-                                (1 + (d->qez4 + d->qez5 * g) * 0.63661977236758134 * atan(Bt * d->qcz1 * teq)));
+                                (1 + (d->qez4 + d->qez5 * g) * 0.63661977236758134 * atan(Bt * d->qcz1 * at)));
   const double t = Dt * cos(d->qcz1 * atan(Bt * teq - Et * (Bt * teq - atan(Bt * teq)))) * cos(a);
   const double Br = d->qbz9 * d->lky / d->lmuy + d->qbz10 * Ky / (muy * Fz);
   const double Dr = Fz * R * ((d->qdz6 + d->qdz7 * df) * d->lres + (d->qdz8 + d->qdz9 * df) * g) * d->lmuy * road;

@@ -588,6 +588,28 @@ static void expect_message(const char *tir, const char *more, const char *expect
   if (!strstr(message, expected)) fail_msg("'%s' is not in '%s'", expected, message);
 }
 
+/* The same tyre in other units: millimetres and kilonewtons, milliseconds. */
+static void check_units_of_files(void)
+{
+  static const char *const FILES[] = {
+      "\xef\xbb\xbf[UNITS]\nLENGTH='mm'\nFORCE='kN'\nTIME='ms'\nMASS='kg'\n[DIMENSION]\nUNLOADED_RADIUS=340\n"
+      "[VERTICAL]\nFNOMIN=4\nVERTICAL_STIFFNESS=0.22\nVERTICAL_DAMPING=6\n",
+      "[DIMENSION]\nUNLOADED_RADIUS=13.385826771653543\n[VERTICAL]\nFNOMIN=899.235772398842\nVERTICAL_"
+      "STIFFNESS="
+      "1256.2323740411823\nVERTICAL_DAMPING=34.2608830087\n[UNITS]\nLENGTH='inch'\nFORCE='pound_force'\n"};
+  char tir[1024], message[512];
+  double fz = 0;
+  for (int i = 0; i < 2; i++) {
+    snprintf(tir, sizeof tir, "%s[X]\nPCX1=1.6\nPDX1=1\nPKX1=20\nPCY1=1.3\nPDY1=1\nPKY1=-17\nPKY2=2\n",
+             FILES[i]);
+    read_tyre(tir, "", message, sizeof message, &fz);
+    assert_string_equal(message, "");
+    assert_near(fz, 2.2e5 * 0.04, 1e-6, "load");
+    read_tyre(tir, ", preload: 10", message, sizeof message, &fz);
+    assert_near(fz, 2.2e5 * 0.04 + 10, 1e-6, "load with a preload in N");
+  }
+}
+
 static void property_files(void **state)
 {
   char message[512];
@@ -608,7 +630,11 @@ static void property_files(void **state)
   expect_message(RIGHT "[SCALING\n", "", "t.tir:28: expected ']'");
   expect_message(RIGHT "= 4\n", "", "t.tir:28: expected NAME = value");
   expect_message(RIGHT "[MODEL]\nFITTYP = 61\n", "", "t.tir:29: expected a FITTYP of 5, 6, 51 or 52");
-  expect_message(RIGHT "[UNITS]\nLENGTH = 'mm'\n", "", "t.tir:29: expected SI units");
+  expect_message(RIGHT "[UNITS]\nLENGTH = 'mile'\n", "", "t.tir:29: expected meter, millimeter");
+  expect_message(RIGHT "[UNITS]\nANGLE = 'degrees'\n", "", "t.tir:29: expected radians, found 'degrees'");
+  expect_message(RIGHT "[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC_MC'\n", "",
+                 "t.tir:29: expected a format with the equations");
+  expect_message(RIGHT "[MODEL]\nPROPERTY_FILE_FORMAT = 'PAC2002'\n", "", "");
   expect_message("", ", nominal_load: 1, pcx1: 1, pdx1: 1, pkx1: 1, pcy1: 1, pdy1: 1, pky1: -1, pky2: 1",
                  "radius is 0");
   expect_message("", ", radius: 0.3, stiffness: 1e5", "'t.tir' does not give FNOMIN");
@@ -618,8 +644,10 @@ static void property_files(void **state)
                  ", radius: 0.3, stiffness: 2e5, nominal_load: 4000", "does not give PDX1");
   expect_message(RIGHT, ", pky1: 17", "pky1 is 17");
   expect_message(RIGHT "[MODEL]\nTYRESIDE = 'LEFT'\n", ", side: right", "");
+  expect_message(RIGHT "[MODEL]\nTYRESIDE = 'SYMMETRIC'\n", ", side: right", "");
   expect_message(RIGHT, ", side: right", "'t.tir' does not give TYRESIDE");
   expect_message(RIGHT "[MODEL]\nTYRESIDE = 'LEFT'\n", ", side: top", "left");
+  check_units_of_files();
 }
 
 int main(void)

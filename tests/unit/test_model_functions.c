@@ -109,7 +109,8 @@ static void columns_are_read(void **state)
 {
   static const char *const FILES[] = {
       "time,force\n0,1\n1,3\n", "0 1\n1 3\n", "# made by hand\ntime [ms];force [kN]\n0;1e-3\n1000;3e-3\n",
-      "\xef\xbb\xbftime (s)\tforce (N)\r\n0\t1\r\n1\t3\r\n\r\n", "\"time, s\",\"force [N]\"\n0,+1\n1,3e0\n"};
+      "\xef\xbb\xbftime (s)\tforce (N)\r\n0\t1\r\n1\t3\r\n\r\n", "\"time, s\",\"force [N]\"\n0,+1\n1,3e0\n",
+      "t;F\n0,0;1,00\n1,0;3,\n", "t\tF\n-0,5\t0\n1\t3\n", "t,F\n0,1,\n1,3,,\n"};
   (void)state;
   for (int i = 0; i < COUNT(FILES); i++)
     near(value_of("  f: {type: table, file: d.csv}", "f(m)", FILES[i]), 2);
@@ -153,7 +154,10 @@ static void mistakes_have_their_place(void **state)
       {"  f: {type: table, file: d.csv}", "f(m)", "a,b\n0,1\n", "d.csv:", "two lines"},
       {"  f: {type: table, file: d.csv}", "f(m)", "", "d.csv:", "lines of numbers"},
       {"  f: {type: table, file: d.csv}", "f(m)", "a,b\n0,nan\n1,2\n", "d.csv:2:", "a number"},
-      {"  f: {type: table, file: d.csv}", "f(m)", "a;b\n0;1,5\n1;2\n", "d.csv:2:", "a number"},
+      {"  f: {type: table, file: d.csv}", "f(m)", "a;b\n0;1,5,0\n1;2\n", "d.csv:2:", "a number"},
+      {"  f: {type: table, file: d.csv}", "f(m)", "a;b\n0;1.000,5\n1;2\n", "d.csv:2:", "a number"},
+      {"  f: {type: table, file: d.csv}", "f(m)", "a,b\n0,5,1\n1,5,3\n", "d.csv:2:", "2 columns, as in the first line"},
+      {"  f: {type: table, file: d.csv}", "f(m)", "a,b\n0,1\n1,3,5\n", "d.csv:3:", "2 columns, as in the first line"},
       {"  f: {type: table, file: d.csv}", "f(m)", "a,b,c\n0,1,2\n1,2,3\n", "d.csv:1:", "columns"},
       {"  f: {type: table, file: d.csv}", "f(m)", "a,b [furlong]\n0,1\n1,2\n", "d.csv:1:", "unit"},
       {"  f: {type: table, file: d.csv, columns: [a, z]}", "f(m)", "a,b\n0,1\n1,2\n", "m.yaml:4:", "'z'"},
