@@ -1,6 +1,7 @@
 #include "bars.h"
 #include "events.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,18 @@
 #define AT_EDGES 3.0   /* factor of the estimate, instead of 2, once the run has passed an edge */
 #define LEAST_BAR 0.05 /* smallest error bar, relative to accuracy · range of the signal */
 
+enum { LEADER, FOLLOWER };
+/* A record so near before a restart, relative to the time or 1 s, is that of the side before it. */
+#define SAME_TIME 1e-9
+
 /* ---- The follower ---- */
+
+/* The follower jumps at its own times: what the leader is before a jump is compared with this. */
+static void keep_side(app_bars *b, const ga_state *s)
+{
+  b->metered = ga_machine_signals(b->task->machine, b->meter, s, b->n, b->index, b->side[FOLLOWER]);
+  b->t_side[FOLLOWER] = s->t;
+}
 
 /* Called after each step of the follower. */
 static int update_meter(void *user, const ga_stepper *st)
@@ -23,6 +35,7 @@ static int update_meter(void *user, const ga_stepper *st)
   if (!b->metered && b->jumped) b->metered = app_events_energy(b->task, ga_stepper_state(st), &energy);
   if (!b->metered && b->jumped) app_events_add_work(b->meter, b->watch, energy - b->energy);
   b->jumped = 0;
+  if (!b->metered && ga_follower_at_jump(b->follower)) keep_side(b, ga_stepper_state(st));
   return b->metered != GA_OK;
 }
 
@@ -50,7 +63,8 @@ static ga_status create_band(app_bars *b, const app_task *s, int n, const int *i
   b->n = n;
   b->names = calloc(2 * (size_t)n + 1, sizeof *b->names);
   b->first = calloc((size_t)n + 1, sizeof *b->first);
-  if (!b->names || !b->first) return GA_ERR_MEMORY;
+  for (int i = LEADER; i <= FOLLOWER; i++) b->side[i] = calloc((size_t)n + 1, sizeof *b->side[i]);
+  if (!b->names || !b->first || !b->side[LEADER] || !b->side[FOLLOWER]) return GA_ERR_MEMORY;
   for (int i = 0; i < n; i++) {
     b->names[i] = ga_machine_signal_name(s->machine, index[i]);
     b->names[n + i] = ga_machine_signal_unit(s->machine, index[i]);
@@ -82,6 +96,7 @@ ga_status app_bars_prepare(app_bars *b, const app_task *s, int n, const int *ind
   opts.leader = &leader;
   ga_status status = app_task_simulate_opts(s, &s->settings, &leader);
   b->task = s;
+  b->index = index;
   if (!status && app_events_change(s)) {
     status = ga_event_watch_create(s->ctx, s->machine, on_event, b, &b->watch);
     ga_event_watch_use(b->watch, &leader);
@@ -103,11 +118,12 @@ void app_bars_close(app_bars *b)
   ga_meter_destroy(&b->meter);
   free(b->names);
   free(b->first);
+  for (int i = LEADER; i <= FOLLOWER; i++) free(b->side[i]), b->side[i] = NULL;
   b->names = NULL;
   b->first = NULL;
   b->metered = GA_OK;
   b->restarts = b->edges = b->ahead = b->met = 0;
-  b->jumped = b->changed = 0;
+  b->jumped = b->changed = b->before_jump = 0;
 }
 
 void app_bars_drop(app_bars *b)
@@ -122,9 +138,19 @@ ga_status app_bars_start(app_bars *b, const app_task *s)
   if (b->accuracy == 0.0) return GA_OK;
   const ga_state *leader = ga_stepper_state(s->stepper);
   const ga_start_opts start = ga_run_start_opts(&s->settings);
+  for (int i = 0; i < 2; i++) b->t_side[i] = -DBL_MAX, b->t_jump[i] = leader->t;
   ga_status status = ga_meter_start(b->meter, leader);
   if (!status) status = ga_follower_start(b->follower, &start, ga_simulator_next_step(s->simulator), leader);
   return status_of(b, status);
+}
+
+/* The leader has restarted at t. */
+static void leave_jump(app_bars *b, double t, long restarts)
+{
+  b->restarts = restarts;
+  b->t_jump[1] = b->t_jump[0];
+  b->t_jump[0] = t;
+  b->before_jump = 0;
 }
 
 /* Makes the follower repeat the leader's last step, or its restart after a jump, if it has not
@@ -135,20 +161,22 @@ static ga_status catch_up(app_bars *b, const app_task *s)
   const ga_simulate_stats *stats = ga_simulator_stats(s->simulator);
   if (stats->edges != b->edges) {
     b->edges = stats->edges;
+    b->before_jump = 1;
     ga_band_set_factor(b->band, AT_EDGES);
     return ga_follower_pass(b->follower, t);
   }
   b->met = stats->events;
   if (b->watch && b->changed &&
       stats->restarts != b->restarts) { /* an event has changed the leader's motion */
-    b->restarts = stats->restarts;
+    leave_jump(b, t, stats->restarts);
     b->changed = 0;
     ga_band_set_factor(b->band, AT_EDGES);
     return ga_follower_meet(b->follower, t, stats->events - b->ahead);
   }
   if (stats->restarts == b->restarts)
-    return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t, ga_stepper_order(s->stepper)) : GA_OK;
-  b->restarts = stats->restarts;
+    return t > ga_follower_time(b->follower) ? ga_follower_lead(b->follower, t, ga_stepper_order(s->stepper))
+                                             : GA_OK;
+  leave_jump(b, t, stats->restarts);
   return ga_follower_restart(b->follower, t, ga_simulator_next_step(s->simulator));
 }
 
@@ -160,6 +188,41 @@ ga_status app_bars_step(app_bars *b, const app_task *s)
   return status_of(b, status);
 }
 
+/* Times of jumps are known with the accuracy of everything else, relative to the time since the jump before.
+ * Within that, each run may be on either side. */
+static double slack(const app_bars *b, double interval)
+{
+  return b->accuracy * interval;
+}
+
+/* 1: the follower has behind it a jump that the leader is still to meet, just after t: one that is nearer to
+ * t than to the leader's last one. */
+static int is_ahead(const app_bars *b, double t)
+{
+  const double by = t - b->t_side[FOLLOWER], since = t - b->t_jump[0];
+  return by >= 0.0 && by < 0.5 * since && (b->before_jump || by <= slack(b, since));
+}
+
+/* 1: the leader has jumped just before t, the follower may be about to. */
+static int may_be_late(const app_bars *b, double t)
+{
+  const double at = b->t_jump[0];
+  return at - b->t_side[LEADER] <= SAME_TIME * fmax(fabs(t), 1.0) &&
+         t - at <= fmax(slack(b, at - b->t_jump[1]), SAME_TIME * fmax(fabs(t), 1.0));
+}
+
+/* The leader's signals at t, each on the side that the follower is on. */
+static void choose_sides(app_bars *b, double t, const double *second)
+{
+  const double *side = b->side[LEADER];
+  if (b->before_jump) {
+    memcpy(b->side[LEADER], b->first, (size_t)b->n * sizeof *b->first);
+    b->t_side[LEADER] = t;
+  } else if (may_be_late(b, t))
+    for (int i = 0; i < b->n; i++)
+      if (fabs(side[i] - second[i]) < fabs(b->first[i] - second[i])) b->first[i] = side[i];
+}
+
 ga_status app_bars_values(app_bars *b, const app_task *s, const ga_meter *leader, const ga_state *state,
                           const int *index, double *values)
 {
@@ -167,18 +230,26 @@ ga_status app_bars_values(app_bars *b, const app_task *s, const ga_meter *leader
   ga_status status = ga_machine_signals(s->machine, leader, state, b->n, index, b->first);
   if (!status) status = catch_up(b, s);
   if (!status) status = ga_follower_reach(b->follower, state->t, &own);
-  if (!status) status = ga_machine_signals(s->machine, b->meter, own, b->n, index, values);
-  if (!status) ga_band_add(b->band, state->t, b->first, values, values + b->n);
-  return status_of(b, status);
+  if (!status && is_ahead(b, state->t))
+    memcpy(values, b->side[FOLLOWER], (size_t)b->n * sizeof *values);
+  else if (!status)
+    status = ga_machine_signals(s->machine, b->meter, own, b->n, index, values);
+  if (status) return status_of(b, status);
+  choose_sides(b, state->t, values);
+  ga_band_add(b->band, state->t, b->first, values, values + b->n);
+  return GA_OK;
 }
 
 /* ---- Checkpoints ---- */
+
+enum { SAVED_HEAD = 7 }; /* before the sides of the last jump, and what is saved of rounds */
 
 size_t app_bars_saved_size(const app_bars *b)
 {
   return b->accuracy == 0.0 ? 0
                             : ga_follower_saved_size(b->follower) + ga_meter_saved_size(b->meter) +
-                                  ga_band_saved_size(b->band) + 2 + sizeof b->round / (sizeof(double));
+                                  ga_band_saved_size(b->band) + SAVED_HEAD + 2 * (size_t)b->n +
+                                  sizeof b->round / (sizeof(double));
 }
 
 ga_status app_bars_save(app_bars *b, double *saved)
@@ -191,7 +262,13 @@ ga_status app_bars_save(app_bars *b, double *saved)
   saved += ga_band_saved_size(b->band);
   saved[0] = (double)(ga_follower_events(b->follower) + b->ahead - b->met); /* events met before the leader */
   saved[1] = b->n_rounds;
-  memcpy(saved + 2, b->round, sizeof b->round);
+  saved[2] = b->before_jump;
+  memcpy(saved + 3, b->t_side, sizeof b->t_side);
+  memcpy(saved + 5, b->t_jump, sizeof b->t_jump);
+  saved += SAVED_HEAD;
+  for (int i = LEADER; i <= FOLLOWER; i++, saved += b->n)
+    memcpy(saved, b->side[i], (size_t)b->n * sizeof *saved);
+  memcpy(saved, b->round, sizeof b->round);
   return GA_OK;
 }
 
@@ -207,7 +284,13 @@ ga_status app_bars_load(app_bars *b, const double *saved)
   b->restarts = b->edges = b->met = 0; /* the leader's counts begin here too */
   b->ahead = isfinite(saved[0]) && fabs(saved[0]) < 1e6 ? (long)saved[0] : 0;
   b->n_rounds = saved[1] >= 0.0 && saved[1] <= APP_MOST_ROUNDS ? (int)saved[1] : 0;
-  memcpy(b->round, saved + 2, sizeof b->round);
+  b->before_jump = saved[2] != 0.0;
+  memcpy(b->t_side, saved + 3, sizeof b->t_side);
+  memcpy(b->t_jump, saved + 5, sizeof b->t_jump);
+  saved += SAVED_HEAD;
+  for (int i = LEADER; i <= FOLLOWER; i++, saved += b->n)
+    memcpy(b->side[i], saved, (size_t)b->n * sizeof *saved);
+  memcpy(b->round, saved, sizeof b->round);
   return status;
 }
 

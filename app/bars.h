@@ -28,6 +28,8 @@ typedef struct app_bars {
   ga_band *band, *before; /* before: of the previous round, its names are no longer valid; NULL: none */
   const char **names;     /* [n], then units [n]; borrowed by the band */
   double *first;          /* [n] signals of the leader */
+  double *side[2];        /* [n] signals of the leader and of the follower before their last jumps */
+  const int *index;       /* [n] of the machine's signals; borrowed */
   int n;
   const app_task *task;
   ga_event_watch *watch; /* of the follower; NULL: no event changes the motion */
@@ -37,6 +39,9 @@ typedef struct app_bars {
   int jumped;    /* 1: an event has changed its motion, and the meter has not seen that; */
   double energy; /* [J] before that */
   long restarts, edges; /* of the leader, already repeated by the follower */
+  double t_side[2];     /* [s] of these */
+  double t_jump[2];     /* [s] the leader's last restart, and the one before it */
+  int before_jump;      /* 1: the leader stands before what its next restart changes */
   int n_rounds;         /* completed rounds */
   app_round round[APP_MOST_ROUNDS];
 } app_bars;

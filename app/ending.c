@@ -34,7 +34,7 @@ static int read_energies(const app_runner *r, energies *e)
 
 #define BALANCED 1e-2 /* accepted error, relative to the energy exchanged, */
 #define ROUNDING 1e-8 /* or to a potential energy that does not change */
-#define AT_REST 1e-36 /* [J] rounding in a machine that does not move */
+#define AT_REST 1e-26 /* [J] rounding in a machine that does not move; far less than the heat of one atom */
 /* With a smaller tolerance or step than this, still smaller ones are not advised. */
 #define SMALL_TOLERANCE 1e-7
 #define SMALL_STEP 1e-5 /* [s] */

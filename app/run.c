@@ -83,11 +83,9 @@ static int on_event(void *user, int event, const ga_state *s)
   app_events *e = &r->events;
   const int changes = ga_machine_event_changes(r->s.machine, event);
   ga_status status = GA_OK;
-  const int compares =
-      changes && r->bars.accuracy > 0.0; /* the second run may be behind its own event already */
   r->bars.changed |= changes;
-  if (!compares && !e->jumped && (!r->recorder || ga_recorder_time(r->recorder) < s->t))
-    status = app_record_state(r, s);
+  r->bars.before_jump |= changes;
+  if (!e->jumped && (!r->recorder || ga_recorder_time(r->recorder) < s->t)) status = app_record_state(r, s);
   if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, s->t, event);
   if (!status && changes && !e->jumped) {
     status = r->written = ga_meter_follow(r->meter, r->s.stepper);

@@ -175,6 +175,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_FRICTION_TOO_STRONG, "dry friction stops a motion within the rounding of times")               \
   X(GA_REASON_EVENT_TARGET, "an event cannot set this")                                                      \
   X(GA_REASON_EVENT_UNIT, "the new value of an event has another dimension than what it sets")               \
+  X(GA_REASON_EVENT_ONE_SIDED, "the expression of an event never changes its sign")                           \
   X(GA_REASON_EVENT_ENERGY, "an event uses an energy that is summed up along a run")                         \
   X(GA_REASON_EVENT_HELD, "joints do not allow the velocity that an event sets")                             \
   X(GA_REASON_EVENT_APART, "a joint is switched on where what it connects does not match")                   \

@@ -1172,6 +1172,8 @@ GA_API ga_status ga_follower_lead(ga_follower *f, double t, int order);
  * t, by dense output where t lies within a part; valid until the next call. t must not be before the last
  * part. */
 GA_API ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s);
+/* Within the observer, 1: the state given to it is that before an edge or event of the follower's own. */
+GA_API int ga_follower_at_jump(const ga_follower *f);
 GA_API double ga_follower_time(const ga_follower *f);     /* [s] the end of the leader's last step */
 GA_API long ga_follower_steps(const ga_follower *f);      /* steps of the follower */
 GA_API long ga_follower_subdivided(const ga_follower *f); /* parts that failed and were divided */

@@ -244,6 +244,9 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_EVENT_UNIT] = {"{name} has the unit {detail}, and what it sets {expected}", NULL},
     [GA_REASON_EVENT_TARGET] = {"'{name}' cannot be set by an event: {detail}",
                                 "; set a variable, a state of a block, or a velocity"},
+    [GA_REASON_EVENT_ONE_SIDED] =
+        {"{field}: '{name}' is never {detail}, whatever its signals are, so that it never passes through 0 upwards and downwards",
+         "; write a difference, a - b in place of a > b, or subtract 1/2"},
     [GA_REASON_EVENT_ENERGY] =
         {"{field}: '{name}' is summed up along a run, and is not known where events are sought",
          "; use energy.kinetic or energy.potential"},

@@ -31,6 +31,7 @@ struct ga_follower {
   ga_start_opts start;
   int started;
   int observed;            /* 1: the observer has been given the current state */
+  int at_jump;             /* 1: and is being given one that stands before an edge or event */
   double t_step, t_target; /* [s] beginning and end of the leader's current step */
   long steps, subdivided;
   ga__sides sides;
@@ -138,6 +139,15 @@ static ga_status call_observer(ga_follower *f)
   return f->opts.observer && f->opts.observer(f->opts.user, f->st) ? GA_STOPPED : GA_OK;
 }
 
+/* The same for a state before an edge or event of its own. */
+static ga_status call_before_jump(ga_follower *f)
+{
+  f->at_jump = 1;
+  const ga_status status = call_observer(f);
+  f->at_jump = 0;
+  return status;
+}
+
 static ga_status check_size(ga_follower *f, const char *where, double h)
 {
   if (h > 0.0 && isfinite(h)) return GA_OK;
@@ -216,7 +226,7 @@ static ga_status reach_event(ga_follower *f, double part)
 static ga_status act_on_event(ga_follower *f)
 {
   ga_simulator *sim = f->events;
-  ga_status status = call_observer(f);
+  ga_status status = call_before_jump(f);
   if (!status) status = ga__sim_act_on_event(sim, f->event);
   f->event = sim->last_event = -1;
   f->observed = 0;
@@ -487,7 +497,10 @@ static ga_status make_part(ga_follower *f, double h)
 static ga_status next_part(ga_follower *f)
 {
   if (f->event >= 0) return act_on_event(f);
-  if (f->gap > 0.0) return pass_edge(f);
+  if (f->gap > 0.0) {
+    const ga_status shown = call_before_jump(f);
+    return shown ? shown : pass_edge(f);
+  }
   if (f->gap < 0.0) {
     ga_status seen = call_observer(f);
     if (!seen) seen = start_at(f, time_of(f), start_size(f));
@@ -610,6 +623,10 @@ long ga_follower_events(const ga_follower *f)
 double ga_follower_time(const ga_follower *f)
 {
   return f ? f->t_target : 0.0;
+}
+int ga_follower_at_jump(const ga_follower *f)
+{
+  return f ? f->at_jump : 0;
 }
 long ga_follower_steps(const ga_follower *f)
 {

@@ -24,6 +24,9 @@ enum { MAX_LOCATE = 60 };
 enum { PARTS = GA__EVENT_PARTS };
 enum { SAMPLES = 8 };     /* of the polynomial, in each part */
 enum { MAX_NARROW = 40 }; /* evaluations in search of an extreme */
+/* Crossings before the one that was found: they are looked for up to this part of the way before it. */
+#define BEFORE 0.02
+enum { MOST_EARLIER = 100, MOST_CHANGES = 10000 };
 
 static void *user_of(const ga_simulate_opts *o)
 {
@@ -99,7 +102,8 @@ typedef struct piece {
   double ga, gb;
 } piece;
 
-/* First time in (a, b] at which event i crosses: bisection made faster by false position (Illinois). */
+/* A time in (a, b] at which g of event i leaves its side: bisection made faster by false position (Illinois).
+ */
 static ga_status locate_event(ga_simulator *sim, int i, piece p, double *t)
 {
   double ta = p.a, tb = p.b, ga = p.ga, gb = p.gb;
@@ -186,11 +190,58 @@ static ga_status search_extreme(ga_simulator *sim, int i, const piece *p, double
   return GA_OK;
 }
 
+/* The first time in (a, b] at which g leaves its side. The one that bisection finds may come after others,
+ * which bounds of g show. */
+static ga_status locate_first(ga_simulator *sim, int i, piece p, double *t)
+{
+  ga_status status = locate_event(sim, i, p, t);
+  for (int k = 0; k < MOST_EARLIER && !status && sim->opts.event_bounds; k++) {
+    double before = *t - BEFORE * (*t - p.a), value;
+    int found;
+    if (!(before > p.a) || (status = ga__sim_evaluate_events_at(sim, before))) return status;
+    value = sim->g_at[i];
+    found = leaves_side(p.ga, value);
+    if (!found) status = ga__sim_search_event(sim, i, p.a, before, p.ga, &found, &before, &value);
+    if (status || !found) return status;
+    status = locate_event(sim, i, (piece){p.a, before, p.ga, value}, t);
+  }
+  return status;
+}
+
+/* A time on the far side of p, with g there: just behind the change at t, where that can be seen. */
+static ga_status come_behind(ga_simulator *sim, int i, double t, double from, piece *p)
+{
+  const double soon = t + ga__sim_time_resolution(sim);
+  if (!(soon < p->b)) return GA_OK;
+  const ga_status status = ga__sim_evaluate_events_at(sim, soon);
+  if (!status && leaves_side(from, sim->g_at[i])) p->b = soon, p->gb = sim->g_at[i];
+  return status;
+}
+
+/* The first time *t at which g of event i leaves its side in part k of the step, from p on; *behind: a time
+ * from then on with g on the other side or 0; *found: there is one. */
+static ga_status find_change(ga_simulator *sim, int i, const double value[PARTS + 1], int k, piece p,
+                             int *found, double *t, piece *behind)
+{
+  const double beginning = sim->st->next.scalar[GA__T], h = sim->st->now.scalar[GA__T] - beginning;
+  double s;
+  ga_status status = GA_OK;
+  *behind = p;
+  *found = leaves_side(p.ga, p.gb);
+  if (!*found && p.ga != 0.0 && comes_close(value, k, &s) && beginning + s * h > p.a)
+    status = search_extreme(sim, i, &p, beginning + s * h, found, &behind->b, &behind->gb);
+  if (!status && !*found && p.ga != 0.0 && sim->hides[2 * i + k / 2] > 0.0)
+    status = ga__sim_search_event(sim, i, p.a, p.b, p.ga, found, &behind->b, &behind->gb);
+  if (status || !*found) return status;
+  status = locate_first(sim, i, *behind, t);
+  return status ? status : come_behind(sim, i, *t, p.ga, behind);
+}
+
 /* The first crossing of event i after sim->from[i] within the last step; *when: HUGE_VAL: none. */
 static ga_status find_crossing(ga_simulator *sim, int i, double *when)
 {
   const double beginning = sim->st->next.scalar[GA__T], end = sim->st->now.scalar[GA__T];
-  const ga_event *e = &sim->events[i];
+  const int direction = sim->events[i].direction;
   double value[PARTS + 1], now = sim->g[i], t = sim->from[i];
   *when = HUGE_VAL;
   value[0] = sim->g_begin[i], value[PARTS] = sim->g_new[i];
@@ -199,24 +250,16 @@ static ga_status find_crossing(ga_simulator *sim, int i, double *when)
     const double next = k + 1 == PARTS ? end : beginning + (end - beginning) * (k + 1) / PARTS;
     if (next <= t) continue;
     piece p = {t, next, now, value[k + 1]};
-    double s, middle = next, inside = now;
-    int found = 0;
-    if (event_crosses(e, p.ga, p.gb)) return locate_event(sim, i, p, when);
-    if (!leaves_side(p.ga, p.gb) && p.ga != 0.0 && comes_close(value, k, &s)) {
-      const double guess = beginning + s * (end - beginning);
-      if (guess > t) {
-        const ga_status status = search_extreme(sim, i, &p, guess, &found, &middle, &inside);
-        if (status) return status;
-      }
-    }
-    if (!found && !leaves_side(p.ga, p.gb) && p.ga != 0.0 && sim->hides[2 * i + k / 2] > 0.0) {
-      const ga_status status = ga__sim_search_event(sim, i, p.a, p.b, p.ga, &found, &middle, &inside);
+    int found = 1;
+    for (int n = 0; found && n < MOST_CHANGES && p.a < p.b; n++) {
+      piece behind;
+      double at;
+      const ga_status status = find_change(sim, i, value, k, p, &found, &at, &behind);
       if (status) return status;
+      const double side = p.ga < 0.0 ? 1.0 : -1.0; /* that it goes to */
+      if (found && (direction == 0 || direction * side > 0.0)) return *when = at, GA_OK;
+      p.a = behind.b, p.ga = side * fmax(side * behind.gb, DBL_MIN);
     }
-    if (found && event_crosses(e, p.ga, inside))
-      return locate_event(sim, i, (piece){p.a, middle, p.ga, inside}, when);
-    if (found && event_crosses(e, inside, p.gb))
-      return locate_event(sim, i, (piece){middle, p.b, inside, p.gb}, when);
     t = next, now = value[k + 1];
   }
   return GA_OK;

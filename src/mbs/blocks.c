@@ -447,17 +447,25 @@ static int end_of_range(double value, const double range[2])
   return value <= range[0] + AT_END * width ? 1 : value >= range[1] - AT_END * width ? 2 : 0;
 }
 
-/* The lower and the upper end of each output, then of the opening of a valve. */
+#define VACUUM -101325.0 /* [Pa] against the pressure of the air: no fluid has less */
+
+/* The lower and the upper end of each output, or of the opening of a valve; the pressure that no chamber falls below. */
 static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
 {
   static const char *const OUTPUT[2] = {"is at its lower limit", "is at its upper limit"},
-                    *const VALVE[2] = {"is closed", "is wide open"};
+                    *const VALVE[2] = {"is closed", "is wide open"},
+                    *const CHAMBER[2] = {"is below -1 bar, where fluids cavitate", ""};
   const ga__block_instance *k = el->data;
   double range[2] = {0, 1}, opening = 0;
   (void)b;
   *out = (ga__limit){.words = ""};
   if (i / 2 < el->n_y) {
     const int valve = i < 2 && ga__block_opening(k->block) >= 0;
+    if (ga_block_get_kind(k->block) == GA_KIND_CHAMBER) {
+      out->words = CHAMBER[i % 2];
+      if (e) out->reached = i == 0 && e->p->y[el->y] < VACUUM;
+      return 1;
+    }
     if (!valve && !ga__block_range(k->block, i / 2, range)) return 1;
     if (isfinite(range[i % 2])) out->words = (valve ? VALVE : OUTPUT)[i % 2];
     if (!e) return 1;

@@ -237,6 +237,27 @@ static ga_status resolve_target(ga_machine *m, ga__mbs_model *b, const ga__part 
   }
 }
 
+#define ANY 1e100 /* larger than what signals are */
+
+/* Comparisons, squares and the like have values on one side of 0 only. They are seen where they come to 0,
+ * and an event that asks for the other direction would never happen. */
+static ga_status check_sides(ga_machine *m, const ga__part *asking, const ga_event_def *def,
+                             const event_formula *f)
+{
+  const size_t n = (size_t)f->n + 1;
+  double least = 0.0, most = 0.0, *range = ga__alloc(m->ctx, 2 * n, sizeof *range);
+  if (!range) return ga__no_memory(m->ctx, "an event");
+  for (size_t i = 0; i < n; i++) range[i] = -ANY, range[n + i] = ANY;
+  const int known = ga_expr_bounds(f->expr, range, range + n, &least, &most);
+  ga__free(m->ctx, range);
+  const int below = !(least < 0.0) && def->direction != GA_DIRECTION_FALLING,
+            above = !(most > 0.0) && def->direction != GA_DIRECTION_RISING;
+  if (!known || !(below || above)) return GA_OK;
+  return ga__refuse_part(
+      m->ctx, asking, GA_ERR_ARGUMENT, GA_REASON_EVENT_ONE_SIDED,
+      (ga__facts){.field = "when", .name = def->when, .detail = below ? "negative" : "positive"});
+}
+
 static ga_status create(ga_machine *m, ga__mbs_model *b, int index)
 {
   const ga__part *part = &m->part[index];
@@ -246,6 +267,7 @@ static ga_status create(ga_machine *m, ga__mbs_model *b, int index)
   event *e = el->data;
   ga__channel at;
   ga_status status = resolve_formula(m, b, part, "when", def->when, NULL, &e->when);
+  if (!status) status = check_sides(m, part, def, &e->when);
   if (!status) status = resolve_target(m, b, part, def->set, e);
   if (!status)
     status = resolve_formula(m, b, part, "to", def->to, def->set ? unit_of(b, e->part, e->number, &at) : NULL,

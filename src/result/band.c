@@ -44,6 +44,9 @@ enum { BINS = 100, MARKS = 20 };
 
 /* Relative rounding of the time: events, above all jumps of inputs, may be early or late by this. */
 #define CLOCK (16 * DBL_EPSILON)
+/* Records that are no farther apart, relative to the time or the whole run, are the two sides of a jump,
+ * which is no change of the signal on either side. */
+#define SIDES 1e-9
 
 /* Data of one signal; doubles only, since it is saved as an array. */
 typedef struct track {
@@ -282,12 +285,10 @@ static void track_error(track *s, int begin, double t, double first, double seco
   s->differences += e * e;
 }
 
-/* Largest change of the signal within the rounding of the time. Two records of one time are the two sides of
- * a jump, which is no change of the signal on either side. */
-static double rounding_of_clock(track *s, int begin, double t_last, double t, double value)
+/* Largest change of the signal within the rounding of the time; smooth 1: not across a jump. */
+static double rounding_of_clock(track *s, int smooth, double t_last, double t, double value)
 {
-  const double part = CLOCK * fabs(t) / fabs(t - t_last), slip = fabs(value - s->last) * part;
-  if (!begin && part < 1.0 && slip > s->slip) s->slip = slip;
+  if (smooth) s->slip = fmax(s->slip, fabs(value - s->last) * CLOCK * fabs(t) / fabs(t - t_last));
   s->last = value;
   return s->slip;
 }
@@ -349,6 +350,7 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
 {
   if (!b || !first || !second || !error) return;
   const int k = bin_of(b, t), begin = b->at < 0, mark = k != b->at ? mark_of(k) : -1;
+  const int smooth = !begin && fabs(t - b->t_last) > SIDES * fmax(fabs(t), b->opts.t_end - b->opts.t_start);
   int left = 0; /* components of the quaternion under way */
   double sign = 1.0;
   if (k != b->at) enter_bin(b, k);
@@ -361,7 +363,8 @@ void ga_band_add(ga_band *b, double t, const double *first, const double *second
     const double aligned = b->flips[i] ? second[i] + remainder(first[i] - second[i], HALF_TURN)
                                        : (left > 0 ? sign : 1.0) * first[i];
     const double apart = RICHARDSON * fabs(aligned - second[i]),
-                 slip = rounding_of_clock(s, begin, b->t_last, t, second[i]), e = apart < slip ? slip : apart;
+                 slip = rounding_of_clock(s, smooth, b->t_last, t, second[i]),
+                 e = apart < slip ? slip : apart;
     track_error(s, begin, t, aligned, second[i], e);
     if (e > s->bin[k] || e != e) s->bin[k] = e;
     error[i] = b->opts.factor * (s->bin[k] < s->window ? s->window : s->bin[k]);

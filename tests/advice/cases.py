@@ -47,6 +47,9 @@ case("of a grid, outside:", "of a grid, outside:",
 RELAY = model("bodies: {m: {type: scalar, mass: 1, position: 1}}\nforces: {r: {type: actuator, coordinate: m, force: 'if(m + m.rate > 0, -10, 10)'}}", "t_end: 3, output: 0.01")
 case("a force that jumps with the motion made smooth", "a force that jumps with the motion made smooth", RELAY, "--tol 1e-4",
      ([("if(m + m.rate > 0, -10, 10)", "-10*tanh((m + m.rate)/0.01)")], "--tol 1e-4", {"m": (0.05212676, 1e-3)}))
+case("write a difference, a - b in place of a > b, or subtract 1/2", "is never negative",
+     model("bodies: {m: {type: scalar, mass: 1, velocity: 1}}\nevents: {e: {when: 'm > 0.5', stop: true}}", "t_end: 1"), "--tol 1e-4",
+     ([("m > 0.5", "m - 0.5")], "--tol 1e-4", {"m": (0.5, 1e-9)}), ([("m > 0.5", "(m > 0.5) - 1/2")], "--tol 1e-4", {"m": (0.5, 1e-9)}))
 # Starts
 case("Correct the initial values, or raise max_change", "max_change",
      model("bodies: {ball: {type: rigid, mass: 1, inertia: [1, 1, 1], position: [0, 0, 1], velocity: [3, 0, 0]}}\nrollings: {r: {type: sphere, body: ball, radius: 1}}", "t_end: 1, max_change: 0.1"),

@@ -403,6 +403,23 @@ static void saved_around_edges(void **s)
   close_bench(&a);
 }
 
+/* Counts the states that stand before an edge of the follower; the relay has not switched there. */
+typedef struct jump_count {
+  ga_follower *f;
+  int n;
+  double t;
+} jump_count;
+
+static int count_jumps(void *user, const ga_stepper *st)
+{
+  jump_count *c = user;
+  if (!ga_follower_at_jump(c->f)) return 0;
+  c->n++;
+  assert_true(ga_stepper_state(st)->t > c->t);
+  c->t = ga_stepper_state(st)->t;
+  return 0;
+}
+
 /* (leader − follower)/3 is the follower's error, also behind edges, which it passes at times of its own. */
 static void followers_pass_them_too(void **s)
 {
@@ -416,8 +433,11 @@ static void followers_pass_them_too(void **s)
   ga_follower_opts opts = ga_follower_defaults();
   ga_follower *f = NULL;
   const ga_state *at = NULL;
+  jump_count jumps = {NULL, 0, -1.0};
   opts.leader = &b.o;
+  opts.observer = count_jumps, opts.user = &jumps;
   assert_int_equal(ga_follower_create(b.ctx, second, &opts, &f), GA_OK);
+  jumps.f = f;
   start(&b);
   assert_int_equal(ga_follower_start(f, NULL, ga_simulator_next_step(b.sim), ga_stepper_state(b.st)), GA_OK);
   long restarts = 0, edges = 0;
@@ -435,6 +455,8 @@ static void followers_pass_them_too(void **s)
     assert_int_equal(ga_follower_reach(f, t, &at), GA_OK);
   }
   assert_true(restarts >= 3);
+  assert_in_range(jumps.n, 1, restarts);
+  assert_int_equal(ga_follower_at_jump(f), 0);
   const double leader = ga_stepper_state(b.st)->q[0] - y[0], own = at->q[0] - y[0];
   if (!(fabs(leader / own) > 3.0 && fabs(leader / own) < 5.5)) fail_msg("errors %g and %g", leader, own);
   ga_follower_destroy(&f);

@@ -263,6 +263,42 @@ static void two_crossings_in_a_step_are_found(void **state)
   }
 }
 
+/* Many crossings in each step, of time and of a, which moves with 1 m/s: sin 300 t has a zero at every
+ * kπ/300. All are found, in order, also those of one direction. */
+static void dense_crossings_are_found(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    shop s = shop_open(GA_FORM_SPACE, 0);
+    run r = run_of(0.5, k == 0 ? 0 : k == 1 ? 0.1 : 0.5);
+    double last[4] = {0};
+    int seen[4] = {0};
+    shop_scalar(&s, "a", 0, 1);
+    add_event(&s, "by_time", "sin(300*t)", GA_DIRECTION_BOTH, NULL, NULL);
+    add_event(&s, "by_place", "sin(300*a)", GA_DIRECTION_BOTH, NULL, NULL);
+    add_event(&s, "rises", "sin(300*t)", GA_DIRECTION_RISING, NULL, NULL);
+    add_event(&s, "falls", "sin(300*a)", GA_DIRECTION_FALLING, NULL, NULL);
+    shop_build(&s);
+    begin(&s, &r);
+    assert_status(s.ctx, ga_simulator_run(r.sim), GA_OK);
+    for (int i = 0; i < r.log.n; i++) {
+      const int e = r.log.event[i];
+      const double pi = 3.14159265358979324;
+      const int zero = e < 2 ? seen[e] + 1 : e == 2 ? 2 * seen[e] + 2 : 2 * seen[e] + 1;
+      assert_near(r.log.t[i], zero * pi / 300, 1e-12, "a zero of a sine");
+      assert_true(r.log.t[i] > last[e]);
+      last[e] = r.log.t[i];
+      seen[e]++;
+    }
+    assert_int_equal(seen[0], 47);
+    assert_int_equal(seen[1], 47);
+    assert_int_equal(seen[2], 23);
+    assert_int_equal(seen[3], 24);
+    end(&s, &r);
+    shop_close(&s);
+  }
+}
+
 /* Pulses of width w along a, which moves with 1 m/s from 0, and in time; by jumps, smooth, and by a signal
  * whose expression jumps. Each has two crossings, and restarts at the first pulse. */
 static void narrow_pulses_are_found(void **state)
@@ -594,6 +630,11 @@ static void what_is_wrong_is_refused(void **state)
     ga_reason reason;
   } bad[] = {{"ball.zz", NULL, NULL, GA_REASON_UNKNOWN_SIGNAL},
              {"energy.input - 1", NULL, NULL, GA_REASON_EVENT_ENERGY},
+             {"ball.z > 0.5[m]", NULL, NULL, GA_REASON_EVENT_ONE_SIDED},
+             {"ball.z < 0.5[m] && t > 1[s]", NULL, NULL, GA_REASON_EVENT_ONE_SIDED},
+             {"(ball.z - 0.5[m])^2", NULL, NULL, GA_REASON_EVENT_ONE_SIDED},
+             {"-abs(ball.z)", NULL, NULL, GA_REASON_EVENT_ONE_SIDED},
+             {"0", NULL, NULL, GA_REASON_EVENT_ONE_SIDED},
              {"ball.z", "ball.z", "1", GA_REASON_EVENT_TARGET},
              {"ball.z", "ball.az", "1", GA_REASON_EVENT_TARGET},
              {"ball.z", "lag", "1", GA_REASON_EVENT_TARGET},
@@ -663,6 +704,7 @@ int main(void)
       cmocka_unit_test(bounces_that_accumulate_are_reported),
       cmocka_unit_test(a_relay_switches_in_time),
       cmocka_unit_test(two_crossings_in_a_step_are_found),
+      cmocka_unit_test(dense_crossings_are_found),
       cmocka_unit_test(narrow_pulses_are_found),
       cmocka_unit_test(unsure_searches_are_reported),
       cmocka_unit_test(times_are_met),

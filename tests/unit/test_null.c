@@ -685,6 +685,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_follower_meet, (P(follower), 0.6, 0)) \
   VALUE(ga_follower_events, (P(follower))) \
   STATUS(ga_follower_reach, (P(follower), 0.5, FINE(&state_))) \
+  VALUE(ga_follower_at_jump, (P(follower))) \
   VALUE(ga_follower_time, (P(follower))) \
   VALUE(ga_follower_steps, (P(follower))) \
   VALUE(ga_follower_subdivided, (P(follower))) \
