@@ -8,14 +8,17 @@
 #include "sweep.h"
 
 #include "interrupt.h"
+#include "sweep_ranks.h"
 
 #include "galpha/result.h"
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define POLL 0.05 /* [s] between looks at progress and signals */
+#define POLL 0.05       /* [s] between looks at progress and signals, */
+#define POLL_RANKS 1e-4 /* and at messages of other ranks */
 enum { FEW_FAILURES = 5, FEW_COLUMNS = 24 };
 
 typedef struct sweep {
@@ -26,6 +29,9 @@ typedef struct sweep {
   int quiet;
   app_progress progress;
   double began;
+  app_ranks ranks;
+  app_sweep_ranks others; /* rank 0 */
+  int lost;               /* 1: messages have failed */
 } sweep;
 
 /* ---- Files ---- */
@@ -121,10 +127,10 @@ static int create(sweep *w)
   o.n_given = w->o.n_given;
   o.given = w->o.given;
   o.resume = resume;
-  o.journal = waits || !resume ? w->journal : NULL;
+  o.journal = w->ranks.rank == 0 && (waits || !resume) ? w->journal : NULL;
   ga_status status = ga_study_create(w->o.ctx, &o, &w->study);
   const ga_model *model = ga_study_model(w->study);
-  if (model && (status || !w->quiet)) app_print_messages(model);
+  if (model && w->ranks.rank == 0 && (status || !w->quiet)) app_print_messages(model);
   if (status && model && !ga_model_machine(model))
     return fprintf(stderr, "%s: the model has errors\n", o.model), APP_USAGE;
   if (status) {
@@ -134,7 +140,7 @@ static int create(sweep *w)
     return APP_USAGE;
   }
   w->n_runs = ga_design_n_runs(w->o.design);
-  if (!resume || waits) return check_settings(w);
+  if (!resume || waits || w->ranks.rank > 0) return check_settings(w);
   if (is_complete(w)) return check_settings(w);
   ga_study_destroy(&w->study); /* there is no journal: one is begun */
   o.journal = w->journal;
@@ -158,8 +164,9 @@ static int poll(void *user, ga_study *study)
 {
   sweep *w = user;
   (void)study;
+  if (w->ranks.f && !app_sweep_serve(&w->others, 0)) w->lost = 1;
   show_progress(w);
-  return app_stop_asked() != 0;
+  return w->lost || app_stop_asked() != 0;
 }
 
 /* ---- The end ---- */
@@ -226,7 +233,7 @@ static int report(sweep *w, int stopped)
 static int run(sweep *w)
 {
   const long before = ga_study_n_done(w->study);
-  if (app_has(w->o.a, "resume") && is_complete(w)) {
+  if (w->others.idle) {
     if (!w->quiet) printf("%s has all %ld runs: nothing to do\n", w->out, w->n_runs);
     return APP_DONE;
   }
@@ -235,7 +242,7 @@ static int run(sweep *w)
   app_catch_signals();
   w->began = app_clock();
   app_progress_start(&w->progress, w->quiet, 0.0, (double)before, (double)w->n_runs);
-  ga_status status = ga_study_run(w->study, (int)w->jobs, POLL, poll, w);
+  ga_status status = ga_study_run(w->study, (int)w->jobs, w->ranks.f ? POLL_RANKS : POLL, poll, w);
   app_progress_clear(&w->progress);
   if (status && status != GA_STOPPED) {
     const int code = app_study_explain(&w->o, status);
@@ -243,28 +250,82 @@ static int run(sweep *w)
     return code;
   }
   const int stopped = status == GA_STOPPED;
+  if (w->lost) fprintf(stderr, "galpha %s: a rank cannot be reached any more\n", w->o.a->command->name);
   status = ga_study_write(w->study, w->out);
   if (status) return app_study_explain(&w->o, status);
   if (!stopped) unlink(w->journal);
   return report(w, stopped);
 }
 
-int app_sweep(const app_arguments *a)
+/* Everything but the runs. */
+static int prepare(sweep *w)
 {
-  sweep w = {.jobs = n_processors(), .quiet = app_has(a, "quiet")};
-  int code = app_study_open(&w.o, a);
-  if (!code) code = app_integer(a, "jobs", 1, 1024, &w.jobs);
-  if (!code && w.o.n_measures + w.o.n_signals == 0)
+  const app_arguments *a = w->o.a;
+  int code = app_integer(a, "jobs", 1, 1024, &w->jobs);
+  if (!code && w->ranks.size > 1 && w->jobs > 1)
+    code = app_misused(a, "--jobs %ld: with several ranks each makes one run at a time; more ranks make more",
+                       w->jobs);
+  if (!code && w->o.n_measures + w->o.n_signals == 0)
     code = app_misused(
         a, "--measure is missing: what is measured in each run, as --measure 'max(NAME)' of a signal");
-  if (!code) code = choose_files(&w);
-  if (!code) code = create(&w);
-  if (!code) code = run(&w);
-  const int unused = w.study && ga_study_n_done(w.study) == 0;
+  if (!code) code = choose_files(w);
+  if (!code) code = create(w);
+  w->others = (app_sweep_ranks){.ranks = &w->ranks, .study = w->study};
+  return code;
+}
+
+/* Whether messages go to the standard error: what one rank says, all would say. */
+static void hear(int yes)
+{
+  static int kept = -1;
+  fflush(stderr);
+  if (!yes) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    kept = nowhere >= 0 ? dup(STDERR_FILENO) : -1;
+    if (kept >= 0) dup2(nowhere, STDERR_FILENO);
+    if (nowhere >= 0) close(nowhere);
+  } else if (kept >= 0) {
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    kept = -1;
+  }
+}
+
+/* Rank 0 is told why a rank is not prepared. */
+static int work_for_rank_0(sweep *w, int code)
+{
+  const ga_error *e = w->o.ctx ? ga_context_error(w->o.ctx) : NULL;
+  return app_sweep_work(&w->others, code, e && *e->text ? e->text : "it is not prepared");
+}
+
+int app_sweep(const app_arguments *a)
+{
+  sweep w = {.quiet = app_has(a, "quiet")};
+  int code = app_ranks_open(&w.ranks);
+  if (code) return code;
+  w.jobs = w.ranks.size > 1 ? 1 : n_processors();
+  if (w.ranks.rank > 0) hear(0);
+  code = app_study_open(&w.o, a);
+  if (!code) code = prepare(&w);
+  if (w.ranks.rank > 0) hear(1);
+  w.others.ranks = &w.ranks;
+  if (w.ranks.rank > 0) {
+    code = work_for_rank_0(&w, code);
+  } else {
+    w.others.idle = !code && app_has(a, "resume") && is_complete(&w);
+    if (w.ranks.f) code = app_sweep_greet(&w.others, code);
+    if (!code) code = run(&w);
+  }
+  const int unused = w.ranks.rank == 0 && w.study && ga_study_n_done(w.study) == 0;
+  const int gives_up =
+      w.ranks.f && w.ranks.rank == 0 && w.study && !w.others.idle && ga_study_n_done(w.study) < w.n_runs;
   ga_study_destroy(&w.study);
   if (unused) unlink(w.journal);
   app_study_close(&w.o);
   free(w.out);
   free(w.journal);
+  free(w.others.message);
+  if (gives_up && code == APP_FAILED) w.ranks.f->give_up(code); /* others may wait, or compute for long */
+  app_ranks_close(&w.ranks);
   return code;
 }

@@ -255,10 +255,18 @@ static void *work(void *user)
   return NULL;
 }
 
-/* Waits for threads, at most for some time. Returns how many work. */
+/* Waits for threads, or for what other processes do, at most for some time. Returns how many threads work. */
 static int wait_for_threads(crew *c, double seconds)
 {
   struct timespec until;
+  pthread_mutex_lock(&c->lock);
+  const int none = c->working == 0;
+  pthread_mutex_unlock(&c->lock);
+  if (none) {
+    const struct timespec pause = {(time_t)seconds, (long)(1e9 * fmod(seconds, 1.0))};
+    nanosleep(&pause, NULL);
+    return 0;
+  }
   clock_gettime(CLOCK_REALTIME, &until);
   const double whole = floor(seconds), rest = (double)until.tv_nsec + 1e9 * (seconds - whole);
   until.tv_sec += (time_t)whole + (rest >= 1e9);
@@ -299,7 +307,7 @@ ga_status ga_study_run(ga_study *study, int jobs, double poll_seconds, ga_study_
   while (!c.status) {
     const int working = wait_for_threads(&c, poll_seconds), asked = poll && !stopped ? poll(user, study) : 0;
     if (asked) c.stop = stopped = 1;
-    if (working == 0 && (stopped || jobs > 0 || ga_study_n_done(study) == study->n_runs)) break;
+    if (working == 0 && (stopped || ga_study_n_done(study) == study->n_runs)) break;
   }
   c.stop |= c.status != GA_OK;
   for (int i = 0; i < n; i++) pthread_join(thread[i], NULL);
