@@ -217,19 +217,17 @@ static ga_status check_bend(ga_machine *m, int part, const beam *u, double bend,
                       {ceil(fmax(all / (LARGEST_BEND / 3), u->n * bend / (LARGEST_BEND / 3))), NULL})});
 }
 
-/* d₀ of an element between two positions of a beam along points; its twin axes. */
-static ga_status set_reference(ga_machine *m, int part, beam *u, int i)
+/* The element between two positions: d₀ of a beam along points is that of their poses. */
+static ga_status make_element(ga_machine *m, int part, beam *u, int i)
 {
   const ga_beam_def *d = m->part[part].def;
-  double x[2][3], R[2][9], turn[2], all, end[3], last[9];
-  for (int k = 0; k < 2; k++) section_pose(d, u, u->s[i + k], x[k], R[k], &turn[k]);
+  const double L = u->s[i + 1] - u->s[i], *k = d->curvature;
+  double x[2][3], R[2][9], turn[2], all, end[3], last[9], d0[6] = {L, 0, 0, L * k[0], L * k[1], L * k[2]};
+  for (int c = 0; c < 2; c++) section_pose(d, u, u->s[i + c], x[c], R[c], &turn[c]);
   section_pose(d, u, u->length, end, last, &all);
   const ga_status status = check_bend(m, part, u, turn[1] - turn[0], all);
-  if (!status && d->points) ga__beam_relative(u->element[i].d0, x[0], R[0], x[1], R[1]);
-  for (int k = 0; k < 2; k++) {
-    const double axis[3] = {R[0][1 + k], R[0][4 + k], R[0][7 + k]};
-    ga__mat3_tmul_vec(u->element[i].twin[k], R[1], axis);
-  }
+  if (!status && d->points) ga__beam_relative(d0, x[0], R[0], x[1], R[1]);
+  if (!status) ga__beam_element_make(&u->element[i], &u->section, L, d0);
   return status;
 }
 
@@ -239,14 +237,7 @@ static ga_status divide(ga_machine *m, int part, beam *u)
   const ga_beam_def *d = m->part[part].def;
   ga_status status = ga__along_divide(m, part, u->length, d->elements, &u->n, &u->s);
   if (!status) status = take_arrays(m, u);
-  for (int i = 0; !status && i < u->n; i++) {
-    const double L = u->s[i + 1] - u->s[i];
-    u->element[i] =
-        (ga__beam_element){.section = &u->section,
-                           .L = L,
-                           .d0 = {L, 0, 0, L * d->curvature[0], L * d->curvature[1], L * d->curvature[2]}};
-    status = set_reference(m, part, u, i);
-  }
+  for (int i = 0; !status && i < u->n; i++) status = make_element(m, part, u, i);
   return status;
 }
 
@@ -399,25 +390,6 @@ static int mass(const ga__eval *e, const ga__element *el, double *out)
   return 0;
 }
 
-/* Loads per length at a node, in space: force, moment. sum: as of ga__line_loads_sum(). */
-static void loads_at(const double sum[12], const ga__kin *k, double f[3], double m[3])
-{
-  ga__mat3_mul_vec(f, k->R, sum + 6);
-  ga__mat3_mul_vec(m, k->R, sum + 9);
-  for (int c = 0; c < 3; c++) f[c] += sum[c], m[c] += sum[3 + c];
-}
-
-/* w += forces and moments of loads on both nodes. */
-static void add_loads(const beam *u, int i, const ga__beam_axis *x, const double sum[12], double w[12])
-{
-  const ga__beam_element *be = &u->element[i];
-  double f[2][3], m[2][3];
-  for (int k = 0; k < 2; k++) loads_at(sum, x->node[k], f[k], m[k]);
-  ga__beam_load(x, be, f[0], f[1], w, NULL);
-  for (int k = 0; k < 2; k++)
-    for (int c = 0; c < 3; c++) w[6 * k + 3 + c] += 0.5 * be->L * m[k][c];
-}
-
 /* w += elastic and viscous forces of an element, as they act against its deformation. inner: section forces
  * that are iterates, NULL: those of the strain. */
 static void add_elastic(const beam *u, int i, const ga__beam_strain *s, const ga__kin *a, const double *inner,
@@ -452,7 +424,7 @@ static void sum_forces(const ga__eval *e, const ga__element *el, int i, int with
   add_weight(e, x, be, 1, with, NULL);
   if (u->loads.n) {
     ga__line_loads_sum(&u->loads, value, i, sum);
-    add_loads(u, i, x, sum, with);
+    ga__beam_load(x, be, sum, with, NULL);
   }
   for (int c = 0; c < 12; c++) against[c] -= with[c];
 }
@@ -513,29 +485,6 @@ static void add_tangent(const ga__eval *e, const beam *u, int i, const double T[
     ga__add_twist_block(to, e->b, u->pair[4 * i + k], T + 72 * (k / 2) + 6 * (k % 2), 12);
 }
 
-/* Loads in section axes turn with their nodes: f = R f₀, δf = −f~ δφ; at node k the derivative of what the
- * load there does. Their arms turn too. */
-static void load_tangent(const beam *u, int i, const ga__beam_axis *x, const double sum[12], double T[144])
-{
-  static const double zero[3] = {0, 0, 0};
-  const ga__beam_element *be = &u->element[i];
-  double f[2][3], m[2][3], w[12] = {0}, turning[12] = {0};
-  for (int k = 0; k < 2; k++) loads_at(sum, x->node[k], f[k], m[k]);
-  ga__beam_load(x, be, f[0], f[1], w, T);
-  memcpy(turning + 6, sum + 6, 6 * sizeof *sum);
-  for (int k = 0; k < 2; k++) loads_at(turning, x->node[k], f[k], m[k]);
-  for (int c = 0; c < 6; c++) { /* by rotation c % 3 of node c / 3 */
-    double axis[3] = {0, 0, 0}, df[3], dm[3], dw[12] = {0};
-    const int k = c / 3;
-    axis[c % 3] = 1;
-    ga__vec3_cross(df, axis, f[k]);
-    ga__vec3_cross(dm, axis, m[k]);
-    ga__beam_load(x, be, k ? zero : df, k ? df : zero, dw, NULL);
-    for (int r = 0; r < 3; r++) dw[6 * k + 3 + r] += 0.5 * be->L * dm[r];
-    for (int r = 0; r < 12; r++) T[12 * r + 6 * k + 3 + c % 3] += dw[r];
-  }
-}
-
 /* By the loads themselves, where these are outputs. */
 static void add_load_ports(const ga__eval *e, const beam *u, int i, const ga__beam_axis *x, double *D)
 {
@@ -545,7 +494,7 @@ static void add_load_ports(const ga__eval *e, const beam *u, int i, const ga__be
     if (load->value[j % 6].y < 0 || i < load->first || i >= load->last) continue;
     double sum[12] = {0}, w[12] = {0};
     sum[(load->in_section ? 6 : 0) + j % 6] = 1;
-    add_loads(u, i, x, sum, w);
+    ga__beam_load(x, &u->element[i], sum, w, NULL);
     for (int k = 0; k < 2; k++)
       ga__add_port(D, e->b, all->port[6 * (j / 6 * all->n_nodes + i + k) + j % 6], -1, w + 6 * k);
   }
@@ -577,7 +526,7 @@ static void tangent_q(const ga__eval *e, const beam *u, int i, const ga__beam_ax
   add_weight(e, x, be, -1, w, T);
   if (!u->loads.n) return;
   double loads[144] = {0};
-  load_tangent(u, i, x, sum, loads);
+  ga__beam_load(x, be, sum, w, loads);
   for (int k = 0; k < 144; k++) T[k] -= loads[k];
 }
 
@@ -698,7 +647,7 @@ static int powers(const ga__eval *e, const ga__element *el, ga__powers *out)
     for (int c = 0; c < 6; c++) out->lost += viscous[c] * rate[c];
     if (!u->loads.n) continue;
     ga__line_loads_sum(&u->loads, value, i, sum);
-    add_loads(u, i, &x, sum, w);
+    ga__beam_load(&x, be, sum, w, NULL);
     for (int c = 0; c < 12; c++) out->in += w[c] * v[c];
   }
   return 0;
@@ -761,7 +710,7 @@ static int end_force(const ga__eval *e, const ga__element *el, int i, int k, dou
   add_elastic(u, i, &s, a, NULL, against);
   add_weight(e, &x, be, 1, with, NULL);
   ga__line_loads_sum(&u->loads, value, i, sum);
-  if (u->loads.n) add_loads(u, i, &x, sum, with);
+  if (u->loads.n) ga__beam_load(&x, be, sum, with, NULL);
   ga__mat3_transpose(Rt, at->R);
   ga__mat3_mul(RJ, at->R, u->section.J);
   ga__mat3_mul(Js, RJ, Rt);
@@ -968,7 +917,7 @@ static int section_slopes(const ga__eval *e, const ga__element *el, int i, doubl
     if (!ga__line_load_feeds(load, j % 6, at)) continue;
     double one[12] = {0}, w[12] = {0};
     one[(load->in_section ? 6 : 0) + j % 6] = 1;
-    add_loads(u, at, &x, one, w);
+    ga__beam_load(&x, &u->element[at], one, w, NULL);
     d[n] = 0;
     for (int r = 0; r < 6; r++) d[n] -= row[r] * w[6 * end + r];
     dq[n++] = 0;

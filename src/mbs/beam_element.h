@@ -26,15 +26,23 @@ typedef struct ga__beam_section {
   double centre[2];    /* [m] of mass, along y and z */
   double J[9];         /* [kg m] of inertia about the axis's point, per length */
   int plain;           /* 1: S = C, and lumped inertia */
+  double turn;         /* [rad] about x, from its axes to the principal ones of its rotary inertia */
   int diagonal;        /* 1: K and C are diagonal */
 } ga__beam_section;
 
 typedef struct ga__beam_element {
   const ga__beam_section *section;
-  double L;          /* [m] */
-  double d0[6];      /* in the reference */
-  double twin[2][3]; /* axes y, z of a in those of b, in the reference */
+  double L;           /* [m] */
+  double d0[6];       /* in the reference */
+  double frame[2][9]; /* one frame in the axes of a and of b: x along the chord in the reference */
+  /* of bending about y and z of the frame (beam_thick.c) */
+  double slender[2]; /* s = 1/(1 + Φ), Φ = 12 EI/(GA L²) */
+  double bend[2], couple[2], sway[2], spin;
 } ga__beam_element;
+
+/* An element of the length L and the reference d0. (beam_thick.c) */
+void ga__beam_element_make(ga__beam_element *e, const ga__beam_section *section, double L,
+                           const double d0[6]);
 
 /* The element at two poses. Matrices row-major; columns of P are small twists of a, then b, in space. */
 typedef struct ga__beam_strain {
@@ -96,7 +104,8 @@ int ga__beam_relative(double d[6], const double xa[3], const double Ra[9], const
  * parabola by its ends and their tangents. */
 typedef struct ga__beam_axis {
   double s[2][3];
-  double r[2][3]; /* from the nodes to the centres of mass there */
+  double r[2][3];       /* from the nodes to the centres of mass there */
+  double axis[2][2][3]; /* y and z of the frame at a, at b, in space */
   const ga__kin *node[2];
 } ga__beam_axis;
 void ga__beam_axis_at(ga__beam_axis *x, const ga__beam_element *e, const ga__kin *a, const ga__kin *b);
@@ -117,11 +126,27 @@ void ga__beam_add_wave_inertia_d(const ga__beam_axis *x, const ga__beam_element 
                                  double shift_v, double T[144]);
 void ga__beam_add_wave_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144]);
 double ga__beam_wave_kinetic(const ga__beam_axis *x, const ga__beam_element *e);
+/* The same of sections that turn otherwise than the chord (beam_thick.c). */
+void ga__beam_thick_inertia(const ga__beam_axis *x, const ga__beam_element *e, int with_vdot, int with_v,
+                            double w[12]);
+void ga__beam_add_thick_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, double shift_vdot,
+                                  double shift_v, double T[144]);
+void ga__beam_add_thick_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144]);
+double ga__beam_thick_kinetic(const ga__beam_axis *x, const ga__beam_element *e);
 
-/* w[12] += what a load per length, fa at a to fb at b in space, does to nodes. T (may be NULL): the
- * derivative by q where the load is held. */
-void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const double fa[3], const double fb[3],
-                   double w[12], double *T);
+/* The same of rotary inertia where the ends turn differently (beam_spin.c). */
+void ga__beam_spin_inertia(const ga__beam_axis *x, const ga__beam_element *e, int with_vdot, int with_v,
+                           double w[12]);
+void ga__beam_add_spin_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, double shift_vdot,
+                                 double shift_v, double T[144]);
+void ga__beam_add_spin_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, double T[144]);
+double ga__beam_spin_kinetic(const ga__beam_axis *x, const ga__beam_element *e);
+
+/* w[12] += what loads per length do to nodes: load[12] is a force and a moment in space, then a force and a
+ * moment that turn with the sections, in their axes. T (may be NULL) += the derivative of it by q.
+ * (beam_load.c) */
+void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const double load[12], double w[12],
+                   double *T);
 
 /* w[12] += what the weight f of the whole element does beyond f/2 at each node, T (may be NULL) += its
  * derivative by q; and its potential energy, likewise, where gravity is g. */

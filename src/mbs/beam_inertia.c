@@ -1,4 +1,4 @@
-/* Inertia of a beam element beyond the masses of its nodes, and loads along it; see beam_element.h.
+/* Inertia of a beam element beyond the masses of its nodes, and its weight; see beam_element.h.
  *
  * The axis moves as x(ξ) = (1 − ξ) xa + ξ xb + ξ (1 − ξ) q. With accelerations A = (xa'', xb'', q'') and
  *
@@ -6,7 +6,7 @@
  *   fa = p₁, fb = p₂, moment at i: sᵢ × p₃,   q'' = Σ ω'ᵢ × sᵢ + ωᵢ × (ωᵢ × sᵢ)
  *
  * Half of the mass is lumped to each node by body.c: W less ½ on its first diagonal entries is left. What
- * waves of stretch and twist need besides is in beam_waves.c. Rotary inertia is lumped otherwise.
+ * waves of stretch and twist need besides is in beam_waves.c, what thick beams need in beam_thick.c.
  *
  * With a centre of mass off the axis, r from the node to it, the line of centres takes the place of the axis:
  * x''
@@ -21,9 +21,6 @@
 
 static const double W[3][3] = {
     {1.0 / 3 - 0.5, 1.0 / 6, 1.0 / 12}, {1.0 / 6, 1.0 / 3 - 0.5, 1.0 / 12}, {1.0 / 12, 1.0 / 12, 1.0 / 30}};
-/* of a load that changes from a to b: ∫ N (1 − ξ, ξ) dξ */
-static const double LOAD[3][2] = {{1.0 / 3, 1.0 / 6}, {1.0 / 6, 1.0 / 3}, {1.0 / 12, 1.0 / 12}};
-
 static int is_off_axis(const ga__beam_section *s)
 {
   return s->centre[0] != 0 || s->centre[1] != 0;
@@ -36,6 +33,10 @@ void ga__beam_axis_at(ga__beam_axis *x, const ga__beam_element *e, const ga__kin
   for (int i = 0; i < 2; i++) {
     ga__mat3_mul_vec(x->s[i], x->node[i]->R, e->d0);
     for (int k = 0; k < 3; k++) x->s[i][k] *= i ? -0.5 : 0.5;
+    for (int k = 0; k < 2 && !e->section->plain; k++) {
+      const double *f = e->frame[i], across[3] = {f[1 + k], f[4 + k], f[7 + k]};
+      ga__mat3_mul_vec(x->axis[i][k], x->node[i]->R, across);
+    }
     if (is_off_axis(e->section)) ga__mat3_mul_vec(x->r[i], x->node[i]->R, centre);
   }
 }
@@ -114,6 +115,8 @@ void ga__beam_inertia(const ga__beam_axis *x, const ga__beam_element *e, int wit
     add_axis(x, p, w);
     if (is_off_axis(e->section)) add_arms(x, p, w);
     ga__beam_wave_inertia(x, e, with_vdot, with_v, w);
+    ga__beam_thick_inertia(x, e, with_vdot, with_v, w);
+    ga__beam_spin_inertia(x, e, with_vdot, with_v, w);
   }
   if (is_off_axis(e->section)) add_off_axis(x, e, with_vdot, with_v, w);
 }
@@ -236,6 +239,8 @@ void ga__beam_add_inertia_d(const ga__beam_axis *x, const ga__beam_element *e, d
   if (!e->section->plain) {
     add_axis_d(x, e, shift_vdot, shift_v, T);
     ga__beam_add_wave_inertia_d(x, e, shift_vdot, shift_v, T);
+    ga__beam_add_thick_inertia_d(x, e, shift_vdot, shift_v, T);
+    ga__beam_add_spin_inertia_d(x, e, shift_vdot, shift_v, T);
   }
   for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
     const double *r = x->r[i];
@@ -253,6 +258,8 @@ void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, d
   if (!e->section->plain) {
     add_axis_q(x, e, T);
     ga__beam_add_wave_inertia_q(x, e, T);
+    ga__beam_add_thick_inertia_q(x, e, T);
+    ga__beam_add_spin_inertia_q(x, e, T);
   }
   for (int i = 0; is_off_axis(e->section) && i < 2; i++) {
     const double *r = x->r[i];
@@ -264,7 +271,7 @@ void ga__beam_add_inertia_q(const ga__beam_axis *x, const ga__beam_element *e, d
   }
 }
 
-/* ---- Energy, loads ---- */
+/* ---- Energy, weight ---- */
 
 double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e)
 {
@@ -282,22 +289,8 @@ double ga__beam_kinetic(const ga__beam_axis *x, const ga__beam_element *e)
   }
   for (int i = 0; i < 3 && !e->section->plain; i++)
     for (int j = 0; j < 3; j++) energy += 0.5 * m * W[i][j] * ga__vec3_dot(u[i], u[j]);
-  return e->section->plain ? energy : energy + ga__beam_wave_kinetic(x, e);
-}
-
-void ga__beam_load(const ga__beam_axis *x, const ga__beam_element *e, const double fa[3], const double fb[3],
-                   double w[12], double *T)
-{
-  double p[3][3];
-  for (int i = 0; i < 3; i++)
-    for (int k = 0; k < 3; k++) p[i][k] = e->L * (LOAD[i][0] * fa[k] + LOAD[i][1] * fb[k]);
-  if (e->section->plain) memset(p[2], 0, sizeof p[2]);
-  add_axis(x, p, w);
-  for (int i = 0; T && i < 2; i++) {
-    double Z[9];
-    skew_twice(Z, p[2], x->s[i]);
-    add_tile(T, 6 * i + 3, 6 * i + 3, 1, Z);
-  }
+  if (e->section->plain) return energy;
+  return energy + ga__beam_wave_kinetic(x, e) + ga__beam_thick_kinetic(x, e) + ga__beam_spin_kinetic(x, e);
 }
 
 /* Moments sᵢ × f/6 of the parabola, ∫ξ (1 − ξ) dξ = 1/6, and rᵢ × f/2 of a centre off the axis. */

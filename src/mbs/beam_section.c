@@ -242,6 +242,7 @@ ga__beam_fault ga__beam_section_make(const ga_beam_def *def, ga__beam_section *o
   }
   if (fault.reason) return fault;
   move_to_axis(out);
+  if (out->J[5] != 0) out->turn = 0.5 * atan2(2 * out->J[5], out->J[4] - out->J[8]);
   if (!invert(out->K, out->C))
     return out_of_range("stiffness", out->K[0], NULL, "positive definite: no strain may cost no energy");
   out->diagonal = 1;

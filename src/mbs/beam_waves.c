@@ -92,21 +92,17 @@ static void add_turn(double half, const double p[3], const double r[3], double s
   }
 }
 
-/* τ = ½(z_a·y_b − y_a·z_b), y_b and z_b those axes of b that are along y_a and z_a in the unloaded beam: sin
- * τ of a twist alone. Its rate is (ω_a − ω_b)·X, X' = N ω_a − Nᵀ ω_b, and
+/* τ = ½(z_a·y_b − y_a·z_b) with the axes of the frame: sin τ of a twist alone. Its rate is (ω_a − ω_b)·X, X'
+ * = N ω_a − Nᵀ ω_b, and
  *
  *   τ'' = (ω_a' − ω_b')·X + ω_a·Nω_a − 2 ω_b·Nω_a + ω_b·Nω_b */
 static void twist_at(scalar *g, const ga__beam_axis *x, const ga__beam_element *e, int slopes)
 {
-  static const double Y[3] = {0, 1, 0}, Z[3] = {0, 0, 1};
   const ga__kin *a = x->node[0], *b = x->node[1];
   const double *wa = a->w + 3, *wb = b->w + 3;
-  double p[2][3], r[2][3], X[3] = {0, 0, 0}, N[9] = {0}, Na[3], Nb[3], Ta[3], Tb[3], turn[3];
+  const double *const p[2] = {x->axis[0][1], x->axis[0][0]}, *const r[2] = {x->axis[1][0], x->axis[1][1]};
+  double X[3] = {0, 0, 0}, N[9] = {0}, Na[3], Nb[3], Ta[3], Tb[3], turn[3];
   const double half[2] = {0.5, -0.5};
-  ga__mat3_mul_vec(p[0], a->R, Z);
-  ga__mat3_mul_vec(p[1], a->R, Y);
-  ga__mat3_mul_vec(r[0], b->R, e->twin[0]);
-  ga__mat3_mul_vec(r[1], b->R, e->twin[1]);
   for (int i = 0; i < 2; i++) add_product(half[i], p[i], r[i], X, N);
   ga__mat3_mul_vec(Na, N, wa);
   ga__mat3_mul_vec(Nb, N, wb);

@@ -98,12 +98,10 @@ static void half_way(const double d[6], double x[3], double R[9])
 
 static ga__beam_element half_of(const ga__beam_element *e)
 {
-  ga__beam_element half = *e;
-  double x[3], R[9];
-  half_way(e->d0, x, R);
-  half.L = 0.5 * e->L;
-  for (int i = 0; i < 6; i++) half.d0[i] = 0.5 * e->d0[i];
-  for (int k = 0; k < 2; k++) memcpy(half.twin[k], R + 3 * (1 + k), sizeof half.twin[k]);
+  ga__beam_element half;
+  double d0[6];
+  for (int i = 0; i < 6; i++) d0[i] = 0.5 * e->d0[i];
+  ga__beam_element_make(&half, e->section, 0.5 * e->L, d0);
   return half;
 }
 
