@@ -307,6 +307,17 @@ static int is_finite(const energies *e)
   return isfinite(sum);
 }
 
+/* From this tolerance on the method automatic takes less work than order 2 at equal errors, but for stiff machines
+ * (docs/choose.md). */
+#define FOR_HIGHER_ORDER 1e-6
+
+static void hint_at_orders(const app_runner *r, double tolerance)
+{
+  if (r->s.settings.method == GA_STABILIZED && tolerance <= FOR_HIGHER_ORDER &&
+      r->s.settings.tolerance > FOR_HIGHER_ORDER)
+    printf("  hint: --method automatic needs much less work at such tolerances where motions are smooth\n");
+}
+
 ga_status app_end_round(app_runner *r, double tolerance, double seconds)
 {
   char elapsed[32];
@@ -314,11 +325,13 @@ ga_status app_end_round(app_runner *r, double tolerance, double seconds)
   const int worst = ga_band_worst(r->bars.band, &most);
   const ga_status closed = close_file(r, GA_RUN_FINISHED, NULL);
   app_duration(elapsed, sizeof elapsed, seconds);
-  if (!app_has(r->a, "quiet") && !closed)
+  if (!app_has(r->a, "quiet") && !closed) {
     printf(
         "round %d      tolerance %.1g, %.0f steps, %s: error bars up to %.2g %% (%s); next tolerance %.1g\n",
         r->bars.n_rounds, r->s.settings.tolerance, app_runner_totals(r).steps, elapsed, 100.0 * most,
         worst >= 0 ? ga_machine_signal_name(r->s.machine, r->index[worst]) : "", tolerance);
+    hint_at_orders(r, tolerance);
+  }
   fflush(stdout);
   if (closed) app_task_explain(&r->s, r->a, "the results cannot be written", closed);
   return closed;

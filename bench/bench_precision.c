@@ -292,11 +292,12 @@ static void curves_print(const table *t)
   }
 }
 
-static int problem_run(report *out, const contest_problem *p, int full)
+static int problem_run(report *out, const contest_problem *p, const bench_options *o)
 {
   static table t;
   const double begin = cpu_now();
-  int bad = contest_open(&t.c, p, full);
+  int bad = contest_open(&t.c, p, o->full);
+  if (o->seconds > 0.0) t.c.limit = o->seconds;
   if (bad == 0) {
     const double off = contest_reference_off(&t.c);
     printf("\n%s: %s; error: %s at the end; reference met by order 10 to %.1e\n", p->name, t.c.title,
@@ -333,6 +334,6 @@ int main(int argc, char **argv)
     printf("%s: not installed, its figures are absent\n", *missing);
   int bad = contest_check();
   for (int i = 0; (p = contest_problem_at(i)); i++)
-    if (bench_wanted(&o, p->name) && (p->full != 1 || o.full || o.only)) bad |= problem_run(&r, p, o.full);
+    if (bench_wanted(&o, p->name) && (p->full != 1 || o.full || o.only)) bad |= problem_run(&r, p, &o);
   return bench_finish(&r, &o) || bad;
 }

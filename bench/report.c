@@ -199,6 +199,7 @@ int bench_options_read(bench_options *o, int argc, char **argv, const char *name
   static const struct option options[] = {{"json", required_argument, NULL, 'o'},
                                           {"only", required_argument, NULL, 'n'},
                                           {"full", no_argument, NULL, 'f'},
+                                          {"seconds", required_argument, NULL, 's'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   int option;
@@ -210,12 +211,15 @@ int bench_options_read(bench_options *o, int argc, char **argv, const char *name
       o->only = optarg;
     else if (option == 'f')
       o->full = 1;
+    else if (option == 's')
+      o->seconds = strtod(optarg, NULL);
     else {
       fprintf(option == 'h' ? stdout : stderr,
-              "usage: %s [-o FILE] [--only NAME] [--full]\n"
+              "usage: %s [-o FILE] [--only NAME] [--full] [--seconds S]\n"
               "  -o, --json FILE   where the figures go (default build/bench.json)\n"
               "  --only NAME       one of %s\n"
-              "  --full            the cases that take long too, where there are some\n",
+              "  --full            the cases that take long too, where there are some\n"
+              "  --seconds S       curves of bench_precision end behind a run of S seconds, a code after 4 S\n",
               argv[0], names);
       return option == 'h' ? 0 : 2;
     }

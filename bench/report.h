@@ -88,6 +88,7 @@ typedef struct bench_options {
   const char *json; /* where the figures go */
   const char *only; /* what alone is to be measured; NULL: everything */
   int full;         /* 1: the cases that take long too */
+  double seconds;   /* bench_precision: limit of a run, a fourth of that of a code; 0: its own */
 } bench_options;
 
 /* Reads the options every bench program has; names, space-separated, are what `only` can be. -1: go on;

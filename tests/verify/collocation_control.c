@@ -13,7 +13,7 @@
 enum { SAMPLES = 16, MOST_TOL = 7, N_ORDERS = 8, N_HALVES = 2 };
 #define LEAST_ERROR 1e-12 /* of the largest coordinate: rounding */
 #define FIRST_TOL 1e-3
-#define LEAST_SLOPE 0.7
+#define LEAST_SLOPE 0.65 /* errors far below loose tolerances fall more slowly than these */
 #define MOST_SLOPE 1.35
 #define LIMITED 0.99 /* of the largest step allowed: the tolerance has no effect */
 
