@@ -151,6 +151,21 @@ static void members_change(void **state)
   close_run(&a);
 }
 
+/* Stiff motions cost little more than with order 2, which is the best choice for them at these tolerances. */
+static void stiff_pairs_cost_little_more(void **state)
+{
+  static const char *const name[] = {"stiff_pair_1e6", "stiff_pair_1e9"};
+  (void)state;
+  for (int i = 0; i < 2; i++)
+    for (double tol = 1e-3; tol > 1e-6; tol *= 0.1) {
+      double error, of_2;
+      const double two = work_of(name[i], GA_STABILIZED, 0, tol, &of_2),
+                   work = work_of(name[i], GA_AUTOMATIC, 0, tol, &error);
+      if (!(work < 1.4 * two)) fail_msg("%s at %g: work %g, %g with order 2", name[i], tol, work, two);
+      if (!(error < 1.5 * of_2)) fail_msg("%s at %g: error %g, %g with order 2", name[i], tol, error, of_2);
+    }
+}
+
 /* With a given order it is that method alone, to the last bit; equal steps are those of order 2. */
 static void given_orders(void **state)
 {
@@ -273,6 +288,7 @@ int main(void)
       cmocka_unit_test(as_little_work_as_the_best_order),
       cmocka_unit_test(orders_follow_tolerance_and_stiffness),
       cmocka_unit_test(members_change),
+      cmocka_unit_test(stiff_pairs_cost_little_more),
       cmocka_unit_test(given_orders),
       cmocka_unit_test(resumed),
       cmocka_unit_test(followed),
