@@ -2,6 +2,7 @@
  * panels by hand. */
 #define _POSIX_C_SOURCE 200809L
 #include "figure.h"
+#include "sweep_plot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -807,6 +808,7 @@ static void close_plot(plot *p, char **kept)
 
 int app_plot(const app_arguments *a)
 {
+  if (app_sweep_plot_takes(a->operands[0])) return app_sweep_plot(a);
   plot p = {.a = a,
             .range = {-HUGE_VAL, HUGE_VAL},
             .by_hand = -1,

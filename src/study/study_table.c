@@ -124,6 +124,30 @@ static ga_status fill(file *f)
   return status;
 }
 
+static const char *signal_name(const ga_study *s, int i)
+{
+  return s->trial.signals[i];
+}
+
+static const char *signal_unit(const ga_study *s, int i)
+{
+  const ga_machine *m = ga_model_machine(s->model);
+  return ga_machine_signal_unit(m, ga_machine_find_signal(m, s->trial.signals[i]));
+}
+
+/* n texts, one in each line; NULL: no memory. */
+static char *join(const ga_study *s, int n, const char *(*at)(const ga_study *s, int i))
+{
+  size_t size = 1;
+  for (int i = 0; i < n; i++) size += strlen(at(s, i)) + 1;
+  char *text = ga__alloc(s->ctx, size, 1);
+  for (int i = 0; text && i < n; i++) {
+    if (i) strcat(text, "\n");
+    strcat(text, at(s, i));
+  }
+  return text;
+}
+
 static ga_status write_hdf5(ga_study *s, const char *path)
 {
   file f = {.s = s};
@@ -131,20 +155,26 @@ static ga_status write_hdf5(ga_study *s, const char *path)
   snprintf(counts[0], sizeof counts[0], "%d", ga_design_n_parameters(s->design));
   snprintf(counts[1], sizeof counts[1], "%d", s->trial.n_measures);
   snprintf(counts[2], sizeof counts[2], "%016llx", ga_study_digest(s));
-  const char *const attributes[] = {"digest",   counts[2], "parameters", counts[0],
-                                    "measures", counts[1], "title",      ga_model_title(s->model)};
-  ga_status status = allocate(s->ctx, &f);
+  char *const joined[] = {join(s, n_columns(s), column_name), join(s, n_columns(s), column_unit),
+                          join(s, s->trial.n_signals, signal_name), join(s, s->trial.n_signals, signal_unit)};
+  const char *const attributes[] = {"digest",   counts[2], "parameters",   counts[0],
+                                    "measures", counts[1], "title",        ga_model_title(s->model),
+                                    "columns",  joined[0], "column_units", joined[1],
+                                    "signals",  joined[2], "signal_units", joined[3]};
+  const int made = joined[0] && joined[1] && joined[2] && joined[3];
+  ga_status status = made ? allocate(s->ctx, &f) : ga__no_memory(s->ctx, "names of columns");
   if (!status) status = fill(&f);
   if (!status) {
     const ga_tables tables = {.format = "galpha sweep 1",
                               .n = f.n,
                               .table = f.table,
                               .model = ga_model_text(s->model),
-                              .n_attributes = 4,
+                              .n_attributes = 8,
                               .attributes = attributes};
     status = ga_tables_write(s->ctx, path, &tables);
   }
   free_file(s->ctx, &f);
+  for (int i = 0; i < 4; i++) ga__free(s->ctx, joined[i]);
   return status;
 }
 
