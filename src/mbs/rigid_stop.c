@@ -19,7 +19,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { FREE = 0, UNDECIDED = 2, IMPACT = 4 };
+enum { FREE = 0, UNDECIDED = 2, IMPACT = 4, RETURNING = 5 };
 #define BACK 10.0    /* [1/s] β */
 #define TOUCHES 1e-9 /* [m] or [rad], and relative to the limit */
 #define PASSED 1e-5  /* likewise: a limit that has been missed */
@@ -185,15 +185,17 @@ static int pressed_limit(const stop_eval *v, const ga_rigid_stop_def *def, doubl
   return fabs(v->at.rate) <= GA__STILL * (1 + v->at.size) ? limit_towards(def, v->at.value, slack, acc) : 0;
 }
 
-/* A limit that is passed by more than rounding, wherever the motion leads to: it was hit before. */
+/* A limit that is passed by more than rounding, although the motion leads back: it was hit before, or what
+ * rested there has left it, with the error that the steps of rest had. */
 static int passed_limit(const ga_rigid_stop_def *def, double value)
 {
   const double slack = TOUCHES * (1 + fabs(value));
   return value > def->upper + slack ? 1 : value < def->lower - slack ? -1 : 0;
 }
 
-/* The mode that it should have. Nothing is wanted here that switch_mode() would refuse, apart from what was
- * missed: it would be wanted at both ends of all steps that follow, which then show no change. */
+/* The mode that it should have, or RETURNING where it is beyond a limit, on its way back: where that turns,
+ * it hits. Nothing is wanted here that switch_mode() would refuse, apart from what was missed: it would be
+ * wanted at both ends of all steps that follow, which then show no change. */
 static int side(const ga__eval *e, const ga__element *el, unsigned *out)
 {
   const rigid_stop *u = el->data;
@@ -202,12 +204,13 @@ static int side(const ga__eval *e, const ga__element *el, unsigned *out)
   eval_stop(&v, e, el, 1);
   int wanted = v.mode;
   if (v.mode == FREE) {
-    int hit = hit_limit(&v, def, 0);
-    if (hit == 0) hit = passed_limit(def, v.at.value);
-    wanted = hit ? hit * IMPACT : pressed_limit(&v, def, ga__held_acceleration(&v.at, e, &u->held));
+    const int hit = hit_limit(&v, def, 0), passed = passed_limit(def, v.at.value);
+    wanted = hit      ? hit * IMPACT
+             : passed ? passed * RETURNING
+                      : pressed_limit(&v, def, ga__held_acceleration(&v.at, e, &u->held));
   }
   if (holds(&v) && v.mode * e->p->psi[u->held.psi] < 0) wanted = FREE;
-  ga__mix_side(out, (unsigned)(wanted + IMPACT));
+  ga__mix_side(out, (unsigned)(wanted + RETURNING));
   return 0;
 }
 
@@ -225,6 +228,14 @@ static int meet_limit(const stop_eval *v, const ga_rigid_stop_def *def, double a
   return pressed != 0;
 }
 
+/* 1: it rests, and goes on: velocities are those that its row holds, with which it drifts back to its limit.
+ */
+static int goes_on_resting(const stop_eval *v)
+{
+  if (v->mode != 1 && v->mode != -1) return 0;
+  return fabs(v->at.rate + v->aim.back * (v->at.value - v->aim.place)) <= GA__STILL * (1 + v->at.size);
+}
+
 static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when when,
                        const unsigned char *shared, double *x, double *excess)
 {
@@ -235,7 +246,7 @@ static int switch_mode(const ga__eval *e, const ga__element *el, ga_switch_when 
   (void)shared;
   *excess = DBL_MAX;
   if (when != GA_SWITCH_STARTED) {
-    if (holds(&v) && when == GA_SWITCH_PASSED) return 0;
+    if (goes_on_resting(&v) || (holds(&v) && when == GA_SWITCH_PASSED)) return 0;
     x[0] = FREE;
     const int code = meet_limit(&v, def, 0, x);
     return code ? code : v.mode != FREE;

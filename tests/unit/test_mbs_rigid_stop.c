@@ -336,6 +336,67 @@ static void elastic_stop_of_a_joint_keeps_energy(void **state)
 
 /* ---- Refusals, memory ---- */
 
+/* A ball on a table that moves with z = 2 cm sin 15 t rests there from 1.03 s on. An event at each of its highest
+ * points, which restarts the method and changes nothing else, finds it resting and leaves it there. */
+static int count_event(void *user, int event, const ga_state *s)
+{
+  (void)event, (void)s;
+  ++*(int *)user;
+  return 0;
+}
+
+static void rest_outlives_events(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    shop s = shop_open(GA_FORM_SPACE, -10);
+    ga_joint_def j = ga_joint_defaults();
+    ga_drive_def d = ga_drive_defaults();
+    ga_rigid_stop_def stop = ga_rigid_stop_defaults();
+    ga_event_def e = ga_event_defaults();
+    ga_simulate_opts o = ga_simulate_defaults();
+    ga_function *motion = NULL;
+    ga_wave_opts wave = ga_wave_defaults();
+    ga_event_watch *watch = NULL;
+    ga_simulator *sim = NULL;
+    double q[32], v[32], x[8];
+    int n = 0;
+    shop_point(&s, "table", 0, 0, 0);
+    shop_point(&s, "ball", 0, 0, 0.5);
+    j.name = "rail", j.kind = GA_JOINT_POINT_ON_LINE, j.a = "ground", j.b = "table";
+    SHOP_ADD(&s, joint, &j);
+    j.name = "way", j.b = "ball";
+    SHOP_ADD(&s, joint, &j);
+    wave.amplitude = 0.02, wave.frequency = 15 / 6.28318530717958648;
+    assert_status(s.ctx, ga_function_create_wave(s.ctx, &wave, &motion), GA_OK);
+    d.name = "shaker", d.coordinate = "rail.displacement", d.function = motion;
+    SHOP_ADD(&s, drive, &d);
+    stop.name = "stop", stop.a = "table", stop.b = "ball", stop.lower = 0.1, stop.restitution = 0.3;
+    SHOP_ADD(&s, rigid_stop, &stop);
+    e.name = "top", e.when = "ball.vz", e.direction = GA_DIRECTION_FALLING, e.restart = k;
+    SHOP_ADD(&s, event, &e);
+    shop_build(&s);
+    o.t_end = 30, o.rtol = o.rtol_v = o.rtol_x = 1e-5, o.atol = o.atol_v = o.atol_x = 1e-7;
+    assert_status(s.ctx, ga_event_watch_create(s.ctx, s.m, count_event, &n, &watch), GA_OK);
+    ga_event_watch_use(watch, &o);
+    assert_status(s.ctx, ga_stepper_create(s.ctx, ga_machine_system(s.m), NULL, &s.st), GA_OK);
+    assert_status(s.ctx, ga_simulator_create(s.ctx, s.st, &o, &sim), GA_OK);
+    assert_status(s.ctx, ga_machine_initial(s.m, q, v, x), GA_OK);
+    assert_status(s.ctx, ga_simulator_start(sim, NULL, 0, q, v, x, NULL, NULL, NULL), GA_OK);
+    assert_status(s.ctx, ga_simulator_run(sim), GA_OK);
+    const ga_state *at = ga_stepper_state(s.st);
+    assert_near(shop_signal(&s, at, "ball.z"), 0.1 + 0.02 * sin(15.0 * 30), 2e-5, "a ball that rests");
+    assert_near(shop_signal(&s, at, "stop.rests"), 1, 0, "rests");
+    assert_true(n >= 70);
+    ga_simulator_destroy(&sim);
+    ga_event_watch_destroy(&watch);
+    ga_stepper_destroy(&s.st);
+    ga_machine_destroy(&s.m);
+    ga_function_destroy(&motion);
+    shop_close(&s);
+  }
+}
+
 static void start_beyond_is_refused(void **state)
 {
   (void)state;
@@ -371,6 +432,7 @@ int main(void)
       cmocka_unit_test(start_beyond_is_refused),  cmocka_unit_test(memory_may_end),
       cmocka_unit_test(close_limits_hold),        cmocka_unit_test(passing_is_reported),
       cmocka_unit_test(fast_passes_are_found),
+      cmocka_unit_test(rest_outlives_events),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
