@@ -981,6 +981,50 @@ GA_API ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double
  * their kind; a smaller δ reduces it by the fourth power. */
 GA_API double ga_sensitivity_doubt(const ga_sensitivity *se, int parameter);
 
+/* -- Adjoint: the gradient of one number, a function of the states at the ends of steps such as the sum of squared
+ * deviations from measurements, by many parameters. One pass backwards over the steps of a run, from states that were
+ * stored on the way and steps that are repeated between them. The gradient is that of the forward derivatives up to
+ * rounding and the tolerance of Newton's iteration, with which repeated steps agree. -- */
+
+/* All parameters at once: gradient[n] += derivatives of μ·r + ν·(B v + Φ_t) at `end` and of w·B(q,t)ᵀη at `begin` by
+ * each parameter, r = (M vdot − f, Φ, k, −s, −o). With this the cost does not depend on the number of parameters. */
+typedef struct ga_pullback {
+  const ga_point *begin, *end;    /* of a step */
+  const double *residual, *rate;  /* μ [n], ν [n_lambda] */
+  const double *reaction, *eta;   /* w [nv], η [n_lambda] */
+} ga_pullback;
+typedef int (*ga_pullback_fn)(void *user, const ga_pullback *by, double *gradient); /* returns as ga_eval_fn */
+
+typedef struct ga_adjoint_opts { /* start from ga_adjoint_defaults() */
+  int interval; /* steps between states that are stored: a run of n steps needs memory for n/interval + interval
+                   states; default 100 */
+  ga_pullback_fn pullback; /* NULL (default): derivatives by one parameter after the other, as ga_sensitivity has them */
+  void *user;              /* handed to it */
+} ga_adjoint_opts;
+
+/* Derivatives of the number by a state, to be added to; q in the algebra. */
+typedef struct ga_seed {
+  double *q, *v, *vdot, *lambda, *psi, *x, *y; /* [nv], [nv], [nv], [n_lambda], [n_psi], [n_x], [n_y] */
+} ga_seed;
+/* For state number `step` of the run, 0: that of the start. Called for all of them, the last one first. Returns as
+ * ga_eval_fn. */
+typedef int (*ga_seed_fn)(void *user, long step, const ga_state *s, ga_seed *out);
+
+typedef struct ga_adjoint ga_adjoint;
+
+GA_API ga_adjoint_opts ga_adjoint_defaults(void);
+/* As ga_sensitivity_create(), with the same limits; opts NULL: the defaults. */
+GA_API ga_status ga_adjoint_create(ga_context *ctx, ga_stepper *st, int n, const ga_parameter *parameter,
+                                   const ga_adjoint_opts *opts, ga_adjoint **out);
+GA_API void ga_adjoint_destroy(ga_adjoint **adjoint);
+/* After a start of the stepper, whose derivatives are computed here: four starts for each parameter. */
+GA_API ga_status ga_adjoint_begin(ga_adjoint *adjoint);
+/* After every step, as ga_sensitivity_step(). Restarts are refused. Allocates where a state is stored. */
+GA_API ga_status ga_adjoint_step(ga_adjoint *adjoint);
+/* gradient[n] of the number that `seed` differentiates. May be called several times, for several numbers, and the run
+ * may go on afterwards. */
+GA_API ga_status ga_adjoint_gradient(ga_adjoint *adjoint, ga_seed_fn seed, void *user, double *gradient);
+
 /* ---- Simulator: error control, output at given times, events ----------------------------------------------
  * Drives a stepper from t0 to t_end. Step sizes do not depend on output times: output and events within a
  * step are found by dense output. */

@@ -24,7 +24,7 @@ static ga_status refuse_redundant(ga_sensitivity *se)
 
 /* ---- Creation ---- */
 
-static ga_status tangent_create(ga_sensitivity *se, ga__tangent *d)
+ga_status ga__tangent_create(ga_sensitivity *se, ga__tangent *d)
 {
   const ga_system *sys = se->st->sys;
   const int *size = sys->size;
@@ -132,9 +132,9 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
   par->given.name = par->name;
   if (!(given->step > 0.0 && isfinite(given->step)))
     return ga__refuse_number(se->ctx, "sensitivities", "step", given->step, "> 0 and finite");
-  ga_status status = tangent_create(se, &par->now);
-  if (!status) status = tangent_create(se, &par->before);
-  if (!status) status = tangent_create(se, &par->inside);
+  ga_status status = ga__tangent_create(se, &par->now);
+  if (!status) status = ga__tangent_create(se, &par->before);
+  if (!status) status = ga__tangent_create(se, &par->inside);
   for (int k = 0; k < GA__N_AT && !status; k++) {
     if (!given->at[k].sys != !given->at[0].sys)
       return ga__refuse_null(se->ctx, "ga_sensitivity_create",
@@ -285,14 +285,8 @@ ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, do
   return status ? status : ga_sensitivity_begin(se);
 }
 
-/* The last step must be the one after that of the derivatives, and of a kind that is differentiated. */
-static ga_status check_step(ga_sensitivity *se)
+ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st)
 {
-  ga_stepper *st = se->st;
-  if (!st->can_undo || !is_last(se, &st->next))
-    return ga__refuse_order(
-        se->ctx, "ga_sensitivity_step",
-        "right after every single step; one was left out, or several were made, as onto an event");
   if (!ga__exact_is_family(st->family))
     return ga__refuse_sensitivity(se, "steps of collocation are not differentiated", "take GA_STABILIZED");
   if (st->red.null.r > 0 || st->red.null_eta.r > 0) return refuse_redundant(se);
@@ -300,6 +294,16 @@ static ga_status check_step(ga_sensitivity *se)
     return ga__refuse_sensitivity(se, "the index-3 form moves velocities where step sizes change",
                                   "take GA_STABILIZED or equal steps");
   return GA_OK;
+}
+
+/* The last step must be the one after that of the derivatives. */
+static ga_status check_step(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  if (st->can_undo && is_last(se, &st->next)) return ga__sensitivity_check_step(se, st);
+  return ga__refuse_order(
+      se->ctx, "ga_sensitivity_step",
+      "right after every single step; one was left out, or several were made, as onto an event");
 }
 
 static ga_status differentiate_step(ga_sensitivity *se)

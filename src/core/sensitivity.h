@@ -81,6 +81,10 @@ ga_status ga__linear_step_make(ga_sensitivity *se);
 /* The derivatives by parameter j from those at the beginning of the step. */
 ga_status ga__linear_step_forward(ga_sensitivity *se, int j);
 
+/* bar: derivatives of a number by the state at the end of the step; they become those by its beginning. g
+ * then has those by the residuals and B v + Φ_t, and force those by Bᵀη. */
+ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar);
+
 /* -- Equations by parameters (sensitivity_equations.c) -- */
 /* ∂r/∂p into g[n], of B v + Φ_t into g + n if the method has η, at p; added: what is there is kept. */
 ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, double *g);
@@ -101,6 +105,9 @@ int ga__four_point(double *out, const double *const value[GA__N_AT], const doubl
  * at the end of the last step. */
 ga_status ga__sensitivity_start(ga_sensitivity *se, int again);
 
+ga_status ga__tangent_create(ga_sensitivity *se, ga__tangent *d);
+/* Whether the stepper's last step is of a kind that is differentiated. */
+ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st);
 ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const char *remedy);
 
 #endif

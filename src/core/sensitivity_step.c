@@ -94,7 +94,7 @@ static ga_status factor(ga_sensitivity *se)
   return ga_lu_factor(se->lu);
 }
 
-/* D_q Φ_t at the beginning of the step: what does not come from B in G. */
+/* B at the beginning of the step, and D_q Φ_t there: what does not come from B in G. */
 static ga_status differentiate_begin(ga_sensitivity *se)
 {
   ga_stepper *st = se->st;
@@ -103,8 +103,11 @@ static ga_status differentiate_begin(ga_sensitivity *se)
   ga_point p = ga__state_point(&st->next);
   for (int i = 0; i < st->sys->nv; i++) se->one[i] = 0.0;
   p.v = se->one;
-  ga_jacobian J = {GA_WANT_G, 0.0, 0.0, se->spare, se->spare, s->G0};
-  return ga__jacobian(&st->deriv, &p, &J);
+  ga_jacobian J = {GA_WANT_B | GA_WANT_G, 0.0, 0.0, se->spare, se->other, s->G0};
+  const ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  for (int i = 0; !status && i < st->sys->n_b; i++) s->B_n[i] = se->other[st->sys->b_entry[i]];
+  s->B_n[st->sys->n_b] = 0.0;
+  return status;
 }
 
 ga_status ga__linear_step_make(ga_sensitivity *se)
@@ -117,7 +120,6 @@ ga_status ga__linear_step_make(ga_sensitivity *se)
   s->theta = st->theta;
   s->c2 = s->gamma / st->opts.scheme.beta;
   ga__copy_numbers(s->v_n, st->next.v, sys->nv);
-  if (st->n_eta) ga__copy_numbers(s->B_n, ga__exact_b(st), sys->n_b + 1);
   const ga_point end = ga__state_point(&st->now);
   ga_status status = differentiate_begin(se);
   if (!status) status = differentiate(se);
@@ -320,4 +322,154 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
   if (bad >= 0) return ga__refuse_sensitivity(se, "they are not finite", NULL);
   complete(se, d);
   return GA_OK;
+}
+
+/* ---- Transposed: from derivatives of a number by the state at the end of a step to those by its beginning
+ * ---- */
+
+/* out += factor adᵀ(a) x */
+static void add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x)
+{
+  const ga_group *g = se->st->sys->group;
+  if (ga_group_n_blocks(g) == 0) return;
+  ga_group_ad(g, se->step.ad, a);
+  mul_blocks(g, se->two, se->step.ad, x, 0.0, 1);
+  for (int i = 0; i < se->st->sys->nv; i++) out[i] += factor * se->two[i];
+}
+
+/* rhs := derivatives by the unknowns of the step. */
+static void turn_complete(ga_sensitivity *se, const ga__tangent *bar)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga__linear_step *s = &se->step;
+  const ga_scheme *c = &st->opts.scheme;
+  const double h = s->h;
+  const int *size = sys->size, *start = sys->start;
+  double *z = se->rhs, *eta = z + sys->n;
+  mul_blocks(sys->group, se->one, s->T, bar->q, 1.0, 1);
+  for (int i = 0; i < sys->nv; i++)
+    z[i] = st->c1 / h * bar->vdot[i] + bar->a[i] / (h * c->beta) + s->c2 * bar->v[i] + h * se->one[i];
+  if (st->commutes) add_ad_turned(se, z, h * h * s->c2 / 12.0, s->v_n, se->one);
+  for (int i = 0; i < st->n_eta; i++) eta[i] = bar->eta[i];
+  for (int i = 0; st->n_eta && i < sys->n_b; i++)
+    eta[sys->b_row[i]] -= h * s->B_n[i] * se->one[sys->b_col[i]];
+  for (int i = 0; i < size[GA_BLOCK_X]; i++)
+    z[start[GA_BLOCK_X] + i] =
+        bar->x[i] + ((1.0 - c->delta_m) / (1.0 - c->delta_f) * bar->xdot[i] + bar->w[i]) / (s->theta * h);
+  for (int i = 0; i < size[GA_BLOCK_LAMBDA]; i++) z[start[GA_BLOCK_LAMBDA] + i] = bar->lambda[i] / h;
+  for (int i = 0; i < size[GA_BLOCK_PSI]; i++) z[start[GA_BLOCK_PSI] + i] = bar->psi[i] / h;
+  for (int i = 0; i < size[GA_BLOCK_Y]; i++) z[start[GA_BLOCK_Y] + i] = bar->y[i] / h;
+}
+
+/* g := derivatives by the residuals; dq, dv, ... := those by the known parts, which they add to. */
+static void turn_residual(ga_sensitivity *se, const ga__tangent *bar)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga__linear_step *s = &se->step;
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X], from_x = sys->start[GA_BLOCK_X],
+            to_x = sys->start[GA_BLOCK_Y];
+  const int first = sys->start[GA_BLOCK_LAMBDA], end = sys->start[GA_BLOCK_PSI];
+  double *g = se->g;
+  for (int i = 0; i < sys->n + st->n_eta; i++) g[i] = se->rhs[i];
+  scale_rows(se); /* rhs := −S g */
+  for (int i = 0; i < sys->n + st->n_eta; i++) g[i] = se->rhs[i];
+  ga__copy_numbers(se->dq, bar->q, nv);
+  ga__copy_numbers(se->dv, bar->v, nv);
+  ga__copy_numbers(se->dvdot, bar->vdot, nv);
+  ga__copy_numbers(se->dx, bar->x, nx);
+  ga__copy_numbers(se->dxdot, bar->xdot, nx);
+  for (int e = 0; e < sys->n_entries; e++) {
+    const int row = sys->row[e], col = sys->col[e];
+    const int of_phi = row >= first && row < end;
+    if (col >= from_x && col < to_x) {
+      if (!of_phi) se->dx[col - from_x] += s->Dv[e] * g[row];
+    } else if (col < nv) {
+      se->dq[col] += s->Q[e] * g[row];
+      if (of_phi) continue;
+      se->dv[col] += s->Dv[e] * g[row];
+      se->dvdot[col] += s->Dm[e] * g[row];
+    }
+  }
+  for (int i = 0; i < nx; i++) se->dxdot[i] += g[from_x + i];
+  for (int i = 0; st->n_eta && i < sys->n_b; i++) {
+    const int e = sys->b_entry[i], row = sys->n + sys->b_row[i], col = sys->b_col[i];
+    se->dq[col] += s->G[e] * g[row];
+    se->dv[col] += s->Q[e] * g[row];
+  }
+}
+
+/* dq += derivatives by q at the beginning through D_q(Bᵀη), from those by it in force. */
+static ga_status turn_force(ga_sensitivity *se, double *dq)
+{
+  ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const double *eta = st->now.eta, most = ga__max_abs(se->force, sys->nv, NULL);
+  if (!(most > 0.0) || ga__max_abs(eta, st->n_eta, NULL) == 0.0) return GA_OK;
+  const double scale = (1.0 + ga__max_abs(se->step.v_n, sys->nv, NULL)) / most;
+  for (int i = 0; i < sys->nv; i++) se->two[i] = scale * se->force[i];
+  ga_point p = ga__state_point(&st->next);
+  p.v = se->two;
+  ga_jacobian J = {GA_WANT_G, 0.0, 0.0, se->spare, se->spare, se->other};
+  const ga_status status = ga__jacobian(&st->deriv, &p, &J);
+  for (int i = 0; !status && i < sys->n_b; i++) {
+    const int e = sys->b_entry[i];
+    dq[sys->b_col[i]] += (se->other[e] - se->step.G0[e]) / scale * eta[sys->b_row[i]];
+  }
+  return status;
+}
+
+/* bar := derivatives by the state at the beginning. */
+static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
+{
+  ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga__linear_step *s = &se->step;
+  const ga_scheme *c = &st->opts.scheme;
+  const double h = s->h, inv_f = 1.0 / (1.0 - c->alpha_f), inv_df = 1.0 / (1.0 - c->delta_f);
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  mul_blocks(sys->group, se->one, s->T, se->dq, 1.0, 1); /* by δE */
+  ga__copy_numbers(bar->q, se->dq, nv);
+  add_ad_turned(se, bar->q, -1.0, s->exponent, se->one);
+  for (int i = 0; i < nv; i++) {
+    se->force[i] = -h * se->one[i];
+    bar->v[i] = h * se->one[i];
+  }
+  if (st->commutes) {
+    add_ad_turned(se, bar->v, -h * h / 12.0, st->now.v, se->one);
+    add_ad_turned(se, se->dv, h * h / 12.0, s->v_n, se->one);
+  }
+  for (int i = 0; i < nv; i++) {
+    const double a =
+        bar->a[i] + bar->a_prev[i] + 0.5 * h * h * se->one[i] + h * se->dv[i] + inv_f * se->dvdot[i];
+    bar->v[i] += se->dv[i];
+    bar->vdot[i] = -c->alpha_f * inv_f * se->dvdot[i] + st->shift_a.rate * a;
+    bar->a[i] = st->shift_a.now * a;
+    bar->a_prev[i] = st->shift_a.prev * a;
+  }
+  for (int i = 0; i < nx; i++) {
+    const double w = bar->w[i] + bar->w_prev[i] + h * se->dx[i] + inv_df * se->dxdot[i];
+    bar->x[i] = se->dx[i];
+    bar->xdot[i] = -c->delta_f * inv_df * se->dxdot[i] + st->shift_w.rate * w;
+    bar->w[i] = st->shift_w.now * w;
+    bar->w_prev[i] = st->shift_w.prev * w;
+  }
+  for (int b = 0; b < 4; b++) { /* the step does not depend on these at its beginning */
+    double *const none[] = {bar->lambda, bar->psi, bar->eta, bar->y};
+    const int n[] = {sys->size[GA_BLOCK_LAMBDA], sys->size[GA_BLOCK_PSI], st->n_eta, sys->size[GA_BLOCK_Y]};
+    for (int i = 0; i < n[b]; i++) none[b][i] = 0.0;
+  }
+  return st->n_eta ? turn_force(se, bar->q) : GA_OK;
+}
+
+ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar)
+{
+  turn_complete(se, bar);
+  ga_status status = ga__assembly_solve_t(&se->assembly, se->lu, se->rhs);
+  if (status) return status;
+  const int bad = ga__first_bad(se->rhs, se->st->sys->n + se->st->n_eta);
+  if (bad >= 0) return ga__refuse_sensitivity(se, "they are not finite", NULL);
+  turn_residual(se, bar);
+  return turn_known(se, bar);
 }

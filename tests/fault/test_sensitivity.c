@@ -60,6 +60,57 @@ static void each_allocation_fails(void **state)
   }
 }
 
+static int seed(void *user, long step, const ga_state *at, ga_seed *out)
+{
+  (void)user, (void)step, (void)at;
+  out->v[0] += 1.0;
+  return 0;
+}
+
+/* The adjoint of three steps, two of them from a stored state. 1: it was refused. */
+static int reverse(const char *name, long fail_at)
+{
+  rig r = rig_open(name);
+  ga_adjoint *adjoint = NULL;
+  ga_adjoint_opts opts = ga_adjoint_defaults();
+  ga_parameter one = {.step = 1e-3};
+  ga_start_opts o = ga_start_defaults();
+  double gradient = 0.0;
+  o.h = 1e-3;
+  opts.interval = 2;
+  rig_build(&r);
+  for (int m = 0; m < GA_PARAMETER_VALUES; m++) one.at[m].sys = r.sys;
+  assert_status(r.ctx, rig_try_start(&r, &o, NULL), GA_OK);
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  ga_status status = ga_adjoint_create(r.ctx, r.st, 1, &one, &opts, &adjoint);
+  if (status) assert_null(adjoint);
+  if (!status) status = ga_adjoint_begin(adjoint);
+  for (int i = 0; i < 3 && !status; i++) {
+    status = ga_stepper_step(r.st, 1e-3);
+    if (!status) status = ga_adjoint_step(adjoint);
+  }
+  if (!status) status = ga_adjoint_gradient(adjoint, seed, NULL, &gradient);
+  rig_memory.fail_at = 0;
+  if (status) assert_status(r.ctx, status, GA_ERR_MEMORY);
+  ga_adjoint_destroy(&adjoint);
+  rig_close(&r); /* asserts that nothing is left */
+  return status != GA_OK;
+}
+
+static void each_allocation_of_an_adjoint_fails(void **state)
+{
+  static const char *const names[] = {"mechatronic", "heavy_top"};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(reverse(names[i], 0), 0);
+    const long total = rig_memory.count;
+    assert_true(total > 100);
+    for (long n = 1; n <= total; n += rig_stride(total))
+      if (!reverse(names[i], n))
+        fail_msg("%s: allocation %ld of %ld failed, and nobody noticed", names[i], n, total);
+  }
+}
+
 /* A model at other values of a parameter, with derivatives of its signals. 1: it was refused. */
 static int vary(long fail_at)
 {
@@ -107,6 +158,7 @@ static void each_allocation_of_a_variation_fails(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
+                                     cmocka_unit_test(each_allocation_of_an_adjoint_fails),
                                      cmocka_unit_test(each_allocation_of_a_variation_fails)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);
 }

@@ -651,6 +651,190 @@ static void the_run_is_not_changed_and_nothing_is_allocated(void **state)
   }
 }
 
+/* ---- The adjoint ---- */
+
+/* J = Σ over steps of c(step)·(all of the state), c arbitrary. */
+static double factor_of(long step, int block, int i)
+{
+  return step % 3 == 2 ? 0.0 : sin(1.0 + 0.7 * (double)step + 2.1 * block + 0.3 * i);
+}
+
+static int seed(void *user, long step, const ga_state *s, ga_seed *out)
+{
+  const ga_system *sys = user;
+  const int nv = sys->nv, *size = sys->size, n[] = {nv, nv, nv, size[1], size[2], size[3], size[4]};
+  double *to[] = {out->q, out->v, out->vdot, out->lambda, out->psi, out->x, out->y};
+  (void)s;
+  for (int b = 0; b < 7; b++)
+    for (int i = 0; i < n[b]; i++) to[b][i] += factor_of(step, b, i);
+  return 0;
+}
+
+static void add_forward(const study *s, long step, double *gradient, double *size)
+{
+  const ga_system *sys = s->r.st->sys;
+  const int nv = sys->nv, *m = sys->size, n[] = {nv, nv, nv, m[1], m[2], m[3], m[4]};
+  for (int j = 0; j < N_ALL; j++) {
+    const ga_state *d = ga_sensitivity_at(s->se, j);
+    const double *x[] = {d->q, d->v, d->vdot, d->lambda, d->psi, d->x, d->y};
+    for (int b = 0; b < 7; b++)
+      for (int i = 0; i < n[b]; i++) {
+        gradient[j] += factor_of(step, b, i) * x[b][i];
+        size[j] += fabs(factor_of(step, b, i) * x[b][i]);
+      }
+  }
+}
+
+static void compare_adjoint(const course *c, int interval)
+{
+  static study s;
+  ga_adjoint *adjoint = NULL;
+  const ga_adjoint_opts opts = {.interval = interval};
+  const ga_start_opts o = start_of(c);
+  double forward[N_ALL] = {0}, size[N_ALL] = {0}, gradient[N_ALL], again[N_ALL];
+  study_open(&s, c);
+  const ex_problem *x = s.r.problem;
+  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint), GA_OK);
+  assert_status(
+      s.r.ctx,
+      ga_sensitivity_start(s.se, &o, 0.0, s.at.q, s.at.v, s.at.x, x->lambda_guess, x->psi_guess, NULL),
+      GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
+  add_forward(&s, 0, forward, size);
+  for (int i = 0; i < c->n; i++) {
+    assert_status(s.r.ctx, ga_stepper_step(s.r.st, step_of(c, i)), GA_OK);
+    assert_status(s.r.ctx, ga_sensitivity_step(s.se), GA_OK);
+    assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_OK);
+    add_forward(&s, i + 1, forward, size);
+  }
+  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed, (void *)s.r.st->sys, gradient), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed, (void *)s.r.st->sys, again), GA_OK);
+  for (int j = 0; j < N_ALL; j++) {
+    const double off = fabs(gradient[j] - forward[j]) / (size[j] > 0.0 ? size[j] : 1.0);
+    if (show) printf("# adjoint of %s, method %d, by %d: %.1e\n", c->problem, (int)c->method, j, off);
+    if (!(off <= 1e-10))
+      fail_msg("%s, method %d, parameter %d: %.15g backwards, %.15g forwards", c->problem, (int)c->method, j,
+               gradient[j], forward[j]);
+    assert_true(gradient[j] == again[j]);
+  }
+  ga_adjoint_destroy(&adjoint);
+  assert_null(adjoint);
+  study_close(&s);
+}
+
+static void the_adjoint_gives_the_forward_gradient(void **state)
+{
+  static const course COURSES[] = {
+      {"spring_mass", GA_STABILIZED, 0, 0.02, 40, 0, 1, 0},
+      {"slider_crank", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
+      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 40, 1, 1, 0},
+      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 0, 0},
+      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 0},
+      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 40, 1, 1, 0},
+      {"heavy_top_se3", GA_INDEX3, 0, 1e-2, 10, 0, 1, 0},
+      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
+      {"rolling_disk", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 0},
+      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 0},
+      {"rank_deficient_d1", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 0},
+      {"rank_deficient_d2", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
+      {"rank_deficient_d3", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
+  };
+  static const int INTERVALS[] = {7, 1, 100};
+  (void)state;
+  for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++)
+    compare_adjoint(&COURSES[i], INTERVALS[i % 3]);
+}
+
+/* By DAMPING alone. */
+static int pull_damping(void *user, const ga_pullback *by, double *gradient)
+{
+  const changed *c = user;
+  if (c->p[LOOPS] != 0.0) return -2;
+  for (int i = 0; i < c->nv; i++)
+    gradient[0] += by->residual[i] * (weight_of(i) * by->end->v[i] + sin(3.0 * by->end->t));
+  return 0;
+}
+
+static void all_parameters_may_be_pulled_back_at_once(void **state)
+{
+  static study s;
+  ga_adjoint *one = NULL, *all = NULL;
+  ga_adjoint_opts opts = ga_adjoint_defaults();
+  const ga_start_opts o = start_of(&TOP);
+  double should, is;
+  (void)state;
+  study_open(&s, &TOP);
+  opts.pullback = pull_damping;
+  opts.user = &s.p;
+  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, 1, &s.parameter[DAMPING], NULL, &one), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, 1, &s.parameter[DAMPING], &opts, &all), GA_OK);
+  assert_status(s.r.ctx, ga_stepper_start(s.r.st, &o, 0.0, s.at.q, s.at.v, s.at.x, NULL, NULL, NULL), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_begin(one), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_begin(all), GA_OK);
+  for (int i = 0; i < TOP.n; i++) {
+    assert_status(s.r.ctx, ga_stepper_step(s.r.st, TOP.h), GA_OK);
+    assert_status(s.r.ctx, ga_adjoint_step(one), GA_OK);
+    assert_status(s.r.ctx, ga_adjoint_step(all), GA_OK);
+  }
+  assert_status(s.r.ctx, ga_adjoint_gradient(one, seed, (void *)s.r.st->sys, &should), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_gradient(all, seed, (void *)s.r.st->sys, &is), GA_OK);
+  assert_near(is, should, 1e-9 * fabs(should), "gradient");
+  s.p.p[LOOPS] = 1.0;
+  assert_status(s.r.ctx, ga_adjoint_gradient(all, seed, (void *)s.r.st->sys, &is), GA_ERR_CALLBACK);
+  assert_says(s.r.ctx, "pullback");
+  ga_adjoint_destroy(&one);
+  ga_adjoint_destroy(&all);
+  study_close(&s);
+}
+
+static int bad_seed(void *user, long step, const ga_state *at, ga_seed *out)
+{
+  const int *what = user;
+  (void)at;
+  if (*what == 2) out->v[0] = NAN;
+  return *what == 1 && step == 3 ? -1 : 0;
+}
+
+static void adjoints_refuse_what_they_cannot(void **state)
+{
+  static study s;
+  ga_adjoint *adjoint = NULL;
+  ga_adjoint_opts opts = ga_adjoint_defaults();
+  double gradient[N_ALL];
+  (void)state;
+  study_open(&s, &TOP);
+  opts.interval = 0;
+  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint),
+                GA_ERR_ARGUMENT);
+  assert_null(adjoint);
+  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, NULL, &adjoint), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_ERR_ORDER);
+  assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_ERR_ORDER);
+  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed, (void *)s.r.st->sys, gradient), GA_ERR_ORDER);
+  study_run(&s, &TOP);
+  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_ERR_ORDER); /* not at a start */
+  const ga_start_opts o = start_of(&TOP);
+  assert_status(s.r.ctx, ga_stepper_start(s.r.st, &o, 0.0, s.at.q, s.at.v, s.at.x, NULL, NULL, NULL), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_ERR_ORDER); /* no step yet */
+  for (int i = 0; i < 5; i++) {
+    assert_status(s.r.ctx, ga_stepper_step(s.r.st, TOP.h), GA_OK);
+    assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_OK);
+  }
+  int what = 1;
+  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, bad_seed, &what, gradient), GA_ERR_CALLBACK);
+  assert_says(s.r.ctx, "seed");
+  what = 2;
+  assert_true(ga_adjoint_gradient(adjoint, bad_seed, &what, gradient) < 0);
+  what = 0;
+  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, bad_seed, &what, gradient), GA_OK);
+  for (int j = 0; j < N_ALL; j++) assert_true(gradient[j] == 0.0);
+  assert_status(s.r.ctx, ga_stepper_step(s.r.st, TOP.h), GA_OK); /* the run may go on */
+  assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_OK);
+  ga_adjoint_destroy(&adjoint);
+  study_close(&s);
+}
+
 int main(int argc, char **argv)
 {
   show = argc > 1 && strcmp(argv[1], "show") == 0;
@@ -663,6 +847,9 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(corners_of_a_parameter_are_found),
                                      cmocka_unit_test(every_step_must_be_differentiated),
                                      cmocka_unit_test(moved_velocities_of_index3_are_refused),
-                                     cmocka_unit_test(the_run_is_not_changed_and_nothing_is_allocated)};
+                                     cmocka_unit_test(the_run_is_not_changed_and_nothing_is_allocated),
+                                     cmocka_unit_test(the_adjoint_gives_the_forward_gradient),
+                                     cmocka_unit_test(all_parameters_may_be_pulled_back_at_once),
+                                     cmocka_unit_test(adjoints_refuse_what_they_cannot)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);
 }

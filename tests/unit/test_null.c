@@ -65,6 +65,7 @@ static ga_simulator *sim;
 static ga_meter *meter;
 static ga_follower *follower;
 static ga_sensitivity *sensitivity;
+static ga_adjoint *adjoint;
 static ga_model_variation *variation;
 static ga_model_parameter model_parameter_;
 static ga_parameter parameter_ = {.name = "nothing", .step = 1e-3};
@@ -101,6 +102,7 @@ static struct { /* where objects would be created */
   ga_event_watch *watch;
   ga_follower *follower;
   ga_sensitivity *sensitivity;
+  ga_adjoint *adjoint;
   ga_model_variation *variation;
   ga_band *band;
   ga_model *model;
@@ -412,6 +414,7 @@ static int set_up(void **state)
   assert_int_equal(ga_simulator_step(sim), GA_OK);
   assert_int_equal(ga_meter_create(ga_machine_context(machine), machine, &meter), GA_OK);
   assert_int_equal(ga_follower_create(ctx, other, &follower_opts_, &follower), GA_OK);
+  assert_int_equal(ga_adjoint_create(ctx, other, 1, &parameter_, NULL, &adjoint), GA_OK);
   assert_int_equal(ga_sensitivity_create(ctx, other, 1, &parameter_, &sensitivity), GA_OK);
   assert_int_equal(ga_band_create(ctx, &band_opts_, &band), GA_OK);
   assert_int_equal(ga_meter_start(meter, ga_stepper_state(st)), GA_OK);
@@ -445,6 +448,7 @@ static int tear_down(void **state)
   ga_event_watch_destroy(&watch);
   ga_follower_destroy(&follower);
   ga_sensitivity_destroy(&sensitivity);
+  ga_adjoint_destroy(&adjoint);
   ga_band_destroy(&band);
   ga_simulator_destroy(&sim);
   ga_evaluation_destroy(&evaluation);
@@ -676,6 +680,12 @@ static ga_control_block *new_block(void)
   STATUS(ga_sensitivity_inside, (P(sensitivity), 0, 0.5, P(&state_))) \
   VALUE(ga_sensitivity_doubt, (P(sensitivity), 0)) \
   VALUE(ga_sensitivity_at, (P(sensitivity), 0)) \
+  VALUE(ga_adjoint_defaults, ()) \
+  STATUS(ga_adjoint_create, (P(ctx), P(other), 1, P(&parameter_), FINE(NULL), P(&none.adjoint))) \
+  VOID(ga_adjoint_destroy, (P(&none.adjoint))) \
+  STATUS(ga_adjoint_begin, (P(adjoint))) \
+  STATUS(ga_adjoint_step, (P(adjoint))) \
+  STATUS(ga_adjoint_gradient, (P(adjoint), NULL, NULL, P(numbers))) \
   STATUS(ga_follower_create, (P(ctx), P(other), FINE(&follower_opts_), P(&none.follower))) \
   VOID(ga_follower_destroy, (P(&none.follower))) \
   STATUS(ga_follower_start, (P(follower), FINE(&start_opts_), 0.01, P(ga_stepper_state(st)))) \
@@ -1129,6 +1139,7 @@ static void discard_created(void)
   ga_event_watch_destroy(&none.watch);
   ga_follower_destroy(&none.follower);
   ga_sensitivity_destroy(&none.sensitivity);
+  ga_adjoint_destroy(&none.adjoint);
   ga_model_variation_destroy(&none.variation);
   ga_band_destroy(&none.band);
   ga_machine_destroy(&none.machine);
