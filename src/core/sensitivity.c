@@ -130,6 +130,7 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
   else
     snprintf(par->name, sizeof par->name, "parameter %d", j);
   par->given.name = par->name;
+  se->differs |= given->at[0].sys && !given->derivative;
   if (!(given->step > 0.0 && isfinite(given->step)))
     return ga__refuse_number(se->ctx, "sensitivities", "step", given->step, "> 0 and finite");
   ga_status status = ga__tangent_create(se, &par->now);

@@ -53,6 +53,7 @@ struct ga_sensitivity {
   ga__assembly assembly;
   ga_lu *lu;
   ga__linear_step step;
+  int differs; /* 1: the equations are differenced by a parameter */
   int started;
   double t;     /* [s] and */
   double *last; /* [n_last] the beginning of the stepper's state that the derivatives belong to, */

@@ -41,7 +41,9 @@ static ga_status differentiate(ga_sensitivity *se)
   const ga_system *sys = st->sys;
   const ga_point p = ga__state_point(&st->now);
   const unsigned rates = st->n_eta ? GA_WANT_G : 0u;
-  ga_jacobian J = {GA_WANT_D, 0.0, 1.0, s->Dm, s->Q, s->G};
+  /* Without states and outputs, accelerations enter by M alone. */
+  const unsigned by_vdot = sys->n == sys->start[GA_BLOCK_X] ? GA_WANT_D | GA_WANT_M : GA_WANT_D;
+  ga_jacobian J = {by_vdot, 0.0, 1.0, s->Dm, s->Q, s->G};
   ga_status status = ga__jacobian(&st->deriv, &p, &J);
   if (status) return status;
   J = (ga_jacobian){GA_WANT_D | GA_WANT_Q | GA_WANT_B | rates, 1.0, 0.0, s->Dv, s->Q, s->G};
@@ -123,7 +125,7 @@ ga_status ga__linear_step_make(ga_sensitivity *se)
   const ga_point end = ga__state_point(&st->now);
   ga_status status = differentiate_begin(se);
   if (!status) status = differentiate(se);
-  if (!status) status = ga__parameter_base(se, &end);
+  if (!status && se->differs) status = ga__parameter_base(se, &end);
   if (status) return status;
   find_exponent(se);
   return factor(se);
