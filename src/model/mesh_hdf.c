@@ -15,6 +15,7 @@
 #include <hdf5.h>
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,9 @@ static void unmute(const hdf_state *s)
   H5Eset_auto2(H5E_DEFAULT, s->print, s->user);
   H5PLset_loading_state(s->plugins);
 }
+
+/* HDF5 as it is usually built serves one thread at a time; models may be read by several. */
+static pthread_mutex_t hdf_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A file being read. */
 typedef struct hdf {
@@ -374,6 +378,7 @@ static int read_stiffening(const hdf *h, ga__mesh_data *d)
 int ga__mesh_hdf_read(const ga__mesh_source *s, ga__mesh_data *out)
 {
   hdf h = {.s = s, .file = -1};
+  pthread_mutex_lock(&hdf_lock);
   const hdf_state before = mute();
   *out = (ga__mesh_data){.ctx = s->r->ctx};
   FILE *probe = fopen(s->path, "rb");
@@ -391,6 +396,7 @@ int ga__mesh_hdf_read(const ga__mesh_source *s, ga__mesh_data *out)
   if (h.file >= 0) H5Fclose(h.file);
   if (probe) fclose(probe);
   unmute(&before);
+  pthread_mutex_unlock(&hdf_lock);
   if (!good) ga__mesh_data_free(out);
   return good;
 }
