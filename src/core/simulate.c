@@ -211,6 +211,13 @@ void ga__sim_count_step(ga_simulator *sim, double h, double err)
   s->mean_error += (err - s->mean_error) / (double)s->steps;
 }
 
+void ga__sim_uncount_step(ga_simulator *sim, double err)
+{
+  ga_simulate_stats *s = &sim->stats;
+  s->steps--;
+  s->mean_error = s->steps > 0 ? s->mean_error + (s->mean_error - err) / (double)s->steps : 0.0;
+}
+
 /* No start was found behind a jump. A step over it usually fails, with a more specific error; one that
  * succeeds would continue from an unknown state. The state before is kept. */
 static ga_status fail_behind_jump(ga_simulator *sim, double t, ga_status status)

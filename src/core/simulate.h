@@ -79,6 +79,7 @@ enum { GA__WARY_FIRST = 8 };          /* steps with a limited size after a failu
 
 /* -- The simulator (simulate.c) -- */
 void ga__sim_count_step(ga_simulator *sim, double h, double err);
+void ga__sim_uncount_step(ga_simulator *sim, double err); /* the last one, which is made again */
 
 /* -- Error control (simulate_error.c) -- */
 /* Error test of the last step: *again: size to try instead; 0: accepted. */

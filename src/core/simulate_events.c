@@ -26,6 +26,8 @@ enum { SAMPLES = 8 };     /* of the polynomial, in each part */
 enum { MAX_NARROW = 40 }; /* evaluations in search of an extreme */
 /* Crossings before the one that was found: they are looked for up to this part of the way before it. */
 #define BEFORE 0.02
+#define NEAR_END 0.01 /* [-] of a step, in which g is taken to be a straight line */
+enum { MOST_COMING = 4 };
 enum { MOST_EARLIER = 100, MOST_CHANGES = 10000 };
 
 static void *user_of(const ga_simulate_opts *o)
@@ -453,6 +455,27 @@ static ga_status survey_step(ga_simulator *sim)
   return status ? status : look_inside(sim);
 }
 
+/* The step that ends on an event is not the one in which it was found, and may end before it by the error of
+ * both: it would be found once more just behind. It is made longer, but not beyond `last`. */
+static ga_status come_to_event(ga_simulator *sim, int event, double last, double err)
+{
+  const double side = sim->g[event];
+  ga_status status = GA_OK;
+  for (int k = 0; k < MOST_COMING && !status; k++) {
+    const double end = sim->st->now.scalar[GA__T], part = NEAR_END * (end - sim->st->next.scalar[GA__T]);
+    if ((status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new))) return status;
+    const double g = sim->g_new[event];
+    if (!(g * side > 0.0)) return GA_OK;
+    if ((status = ga__sim_evaluate_events_at(sim, end - part))) return status;
+    const double by = part * g / (sim->g_at[event] - g), t = end + by + ga__sim_time_resolution(sim);
+    if (!(by > 0.0 && by < part && t < last)) return GA_OK;
+    ga__sim_uncount_step(sim, err);
+    status = ga__sim_step_onto(sim, t, err);
+    sim->when[event] = t;
+  }
+  return status;
+}
+
 /* The step is the one that stays when events are reported: it ends on the first stop or restart. */
 ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event)
 {
@@ -463,7 +486,9 @@ ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event)
   ga_status status = survey_step(sim);
   if (!status) status = find_first_event(sim, 0, event, &t);
   if (!status && *event >= 0) {
+    const double last = sim->st->now.scalar[GA__T];
     status = ga__sim_step_onto(sim, t, err);
+    if (!status && sim->st->can_undo) status = come_to_event(sim, *event, last, err);
     if (status || !sim->st->can_undo) return status; /* it was at the beginning */
     status = survey_step(sim);
   }

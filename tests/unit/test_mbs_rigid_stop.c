@@ -337,7 +337,7 @@ static void elastic_stop_of_a_joint_keeps_energy(void **state)
 /* ---- Refusals, memory ---- */
 
 /* A ball on a table that moves with z = 2 cm sin 15 t rests there from 1.03 s on. An event at each of its highest
- * points, which restarts the method and changes nothing else, finds it resting and leaves it there. */
+ * points, which restarts the method and changes nothing else, finds it resting and leaves it there, and happens once. */
 static int count_event(void *user, int event, const ga_state *s)
 {
   (void)event, (void)s;
@@ -387,7 +387,7 @@ static void rest_outlives_events(void **state)
     const ga_state *at = ga_stepper_state(s.st);
     assert_near(shop_signal(&s, at, "ball.z"), 0.1 + 0.02 * sin(15.0 * 30), 2e-5, "a ball that rests");
     assert_near(shop_signal(&s, at, "stop.rests"), 1, 0, "rests");
-    assert_true(n >= 70);
+    assert_in_range(n, 70, 77);
     ga_simulator_destroy(&sim);
     ga_event_watch_destroy(&watch);
     ga_stepper_destroy(&s.st);
