@@ -9,7 +9,7 @@ import unicodedata
 SUBSCRIPT = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₓₙᵢⱼₖₘₚₛₜ", "0123456789+−aexnijkmpst"))
 SUPERSCRIPT = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀⁿ", "0123456789+−Tn"))
 ABOVE = {"\u0307": "\u0307", "\u0308": "\u0308", "\u0304": "\u0304", "~": "\u0303"}
-LETTER_LAST = re.compile(r"^<mi>(.)</mi>$")
+LETTER_LAST = re.compile(r"^<mi[^>]*>(.)</mi>$")
 LETTER = "A-Za-zΑ-Ωα-ωϑϕℓ∂"
 TOKEN = re.compile(r"(?P<number>\d+(?:\.\d+)?(?:e-?\d+)?)|(?P<name>[%s]+)|(?P<space> +)|(?P<other>.)" % LETTER)
 FORMULA = re.compile(r"[=≈≤≥∘√±·∂]|[₀-₉⁰-⁹ᵀ²³]|[Α-Ωα-ω]")
@@ -24,8 +24,13 @@ def name_of(word):
     """One letter is a variable, more are a word; vdot is v with a dot."""
     for ending, mark in (("ddot", "\u0308"), ("dot", "\u0307")):
         if word.endswith(ending) and 0 < len(word) - len(ending) <= 2:
-            return above(tag("mi", word[: -len(ending)]), mark)
-    return tag("mi", html.escape(word))
+            return above(letter(word[: -len(ending)]), mark)
+    return letter(word)
+
+
+def letter(word):
+    """Italic by the style sheet, since browsers take italic letters of formulas from fonts that may lack some, such as h."""
+    return tag("mi", html.escape(word), **({"mathvariant": "normal", "class": "variable"} if len(word) == 1 else {}))
 
 
 def letters_of(word):
@@ -37,12 +42,12 @@ def letters_of(word):
 def above(base, mark):
     """A mark above a letter is part of it; above anything else it is an accent."""
     if LETTER_LAST.match(base):
-        return base.replace("</mi>", mark + "</mi>").replace("<mi>", '<mi mathvariant="normal" class="variable">')
+        return base.replace("</mi>", mark + "</mi>")
     return tag("mover", base + tag("mo", mark), accent="true")
 
 
 def script(text):
-    return "".join(tag("mn" if c.isdigit() else "mo" if c in "+−" else "mi", c) for c in text)
+    return "".join(tag("mn", c) if c.isdigit() else tag("mo", c) if c in "+−" else letter(c) for c in text)
 
 
 def is_words(text):
