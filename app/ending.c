@@ -282,7 +282,8 @@ int app_end_failed(app_runner *r, ga_status status, int started)
     if (r->followed && follower) failed.stepper = r->bars.stepper;
     app_failure_report(&r->watch, &failed);
   }
-  shorten(kept, sizeof kept, text);
+  if (!started || r->written || !app_failure_cause(&r->s, brief, sizeof brief)) strcpy(brief, text);
+  shorten(kept, sizeof kept, brief);
   const int had_file = r->recorder != NULL;
   if (s) record_last(r);
   const ga_status closed = close_file(r, GA_RUN_FAILED, kept);

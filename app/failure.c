@@ -216,6 +216,18 @@ const char *app_failure_headline(const app_task *s)
   }
 }
 
+int app_failure_cause(const app_task *s, char *text, size_t size)
+{
+  ga_step_failure f;
+  char cause[GA_ERROR_TEXT];
+  const char *headline = app_failure_headline(s);
+  if (!headline || !ga_stepper_failure(s->stepper, &f)) return 0;
+  if ((f.status != GA_RETRY_CALLBACK && f.status != GA_RETRY_NAN) || f.error.status == GA_OK) return 0;
+  ga_error_say(&f.error, GA_SAY_PART, cause, sizeof cause);
+  snprintf(text, size, "t = %.9g s: %s: %s", f.t, headline, cause);
+  return 1;
+}
+
 void app_failure_report(const app_watch *w, const app_task *s)
 {
   ga_step_failure f;

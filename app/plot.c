@@ -18,6 +18,7 @@ typedef struct plot {
   app_quantity time; /* of time axes */
   int by_hand;       /* the panel that curves go to; −1: by unit */
   int difference;
+  int starved; /* 1: there was no memory for an expression */
   app_figure figure;
 } plot;
 
@@ -338,7 +339,10 @@ static int find_named(plot *p, int source, const char *text, app_quantity *out)
     return 1;
   }
   if (strcmp(text, "time") == 0) return snprintf(out->unit, sizeof out->unit, "s"), 1;
-  return strpbrk(text, "+-*/^()<>") && app_quantity_compile(p->ctx, s, text, out) == GA_OK;
+  const ga_status status =
+      strpbrk(text, "+-*/^()<>") ? app_quantity_compile(p->ctx, s, text, out) : GA_ERR_ARGUMENT;
+  if (status == GA_ERR_MEMORY) p->starved = 1;
+  return status == GA_OK;
 }
 
 /* A signal, the time, or an expression of one source. Returns 0: this source has no such thing. */
@@ -394,7 +398,7 @@ static int add_from_all(plot *p, const char *x, const char *y, int *n)
     ga_expr_destroy(&c.y.e);
     ga_expr_destroy(&c.minus.e);
   }
-  return code;
+  return !code && p->starved ? no_memory() : code;
 }
 
 /* All signals that match a pattern; those of later sources only if no earlier one has them. */
@@ -541,6 +545,7 @@ static int choose(plot *p, char ***kept)
   for (int i = 0; i < p->a->n_operands && !code; i++)
     if (!is_file(p->a->operands[i], i)) code = add_item(p, p->a->operands[i]);
   if (!code) code = add_panels(p, kept);
+  if (!code && p->starved) code = no_memory();
   for (int i = 0; !code && (pair = app_values(p->a, "xy", i)) != NULL; i++) code = add_pair(p, pair);
   if (!code && p->figure.n_curves == 0)
     code = app_misused(p->a, "which signals? galpha info %s --signals lists them", p->source[0].file);

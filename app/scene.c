@@ -368,14 +368,15 @@ static void place_in(const ga_pose *axes, const float pose[POSE], const double p
 }
 
 /* Where a road moves: its height below each tyre at each frame. */
-static void write_posts(const app_scene *s, FILE *to, int road, const ga_pose *at)
+static ga_status write_posts(const app_scene *s, FILE *to, int road, const ga_pose *at)
 {
   const ga_state state = {.q = s->q};
   const size_t n = frames_of(s);
   float *height = malloc(n * sizeof *height);
   int written = 0;
+  if (!height) return GA_ERR_MEMORY;
   fputs(",\"posts\":[", to);
-  for (int i = 0; height && i < ga_machine_n_shapes(s->machine); i++) {
+  for (int i = 0; i < ga_machine_n_shapes(s->machine); i++) {
     ga_shape shape;
     double p[3], A[9], place[2], z;
     if (ga_machine_shape(s->machine, &state, i, &shape) || strcmp(shape.type, "tyre") != 0) continue;
@@ -394,25 +395,26 @@ static void write_posts(const app_scene *s, FILE *to, int road, const ga_pose *a
   }
   putc(']', to);
   free(height);
+  return GA_OK;
 }
 
 /* Heights of a road over the region that is travelled, and a tenth of it around; at the start. */
-static void write_road(const app_scene *s, FILE *to, int shape, const ga_pose *at)
+static ga_status write_road(const app_scene *s, FILE *to, int shape, const ga_pose *at)
 {
   enum { MOST_POINTS = 24000, LEAST = 9, MOST_ACROSS = 120 };
   double low[2], high[2], z;
   int varies = 0;
   ga_machine_road_height(s->machine, shape, 0, 0, 0, &z, &varies);
-  if (!varies) return;
+  if (!varies) return GA_OK;
   find_travelled(s, at, low, high);
   const double length = fmax(high[0] - low[0], high[1] - low[1]);
-  if (!isfinite(length) || !(length > 0)) return;
+  if (!isfinite(length) || !(length > 0)) return GA_OK;
   for (int k = 0; k < 2; k++) low[k] -= 0.1 * length + 0.5, high[k] += 0.1 * length + 0.5;
   const double a = high[0] - low[0], b = high[1] - low[1];
   int ny = (int)fmax(LEAST, fmin(MOST_ACROSS, sqrt(MOST_POINTS * b / a)));
   const int nx = MOST_POINTS / ny;
   float *height = malloc((size_t)nx * (size_t)ny * sizeof *height);
-  if (!height) return;
+  if (!height) return GA_ERR_MEMORY;
   const double t = s->n_frames ? s->time[s->frame[0]] : 0;
   for (int i = 0; i < nx; i++)
     for (int j = 0; j < ny; j++) {
@@ -422,9 +424,11 @@ static void write_road(const app_scene *s, FILE *to, int shape, const ga_pose *a
   fprintf(to, ",\"road\":{\"nx\":%d,\"ny\":%d,\"from\":[%.9g,%.9g],\"to\":[%.9g,%.9g],\"height\":", nx, ny,
           low[0], low[1], high[0], high[1]);
   app_page_bytes(to, height, (size_t)nx * (size_t)ny * sizeof *height);
-  if (s->n_frames > 1 && is_moving(s, shape, low, high)) write_posts(s, to, shape, at);
+  const ga_status status =
+      s->n_frames > 1 && is_moving(s, shape, low, high) ? write_posts(s, to, shape, at) : GA_OK;
   putc('}', to);
   free(height);
+  return status;
 }
 
 /* ---- Shapes ---- */
@@ -481,7 +485,8 @@ static ga_status write_shapes(app_scene *s, FILE *to)
     }
     putc(']', to);
     status = write_solid(s, to, &shape, meshes);
-    if (shape.kind == GA_SHAPE_PLANE && shape.on[0] == 0) write_road(s, to, i, &shape.end[0]);
+    if (!status && shape.kind == GA_SHAPE_PLANE && shape.on[0] == 0)
+      status = write_road(s, to, i, &shape.end[0]);
     putc('}', to);
   }
   putc(']', to);
@@ -513,9 +518,10 @@ static void write_loads(const app_scene *s, FILE *to)
 ga_status app_scene_write(app_scene *s, FILE *to)
 {
   double *time = malloc(frames_of(s) * sizeof *time);
-  for (size_t k = 0; time && k < frames_of(s); k++) time[k] = s->n_frames ? s->time[s->frame[k]] : 0.0;
+  if (!time) return GA_ERR_MEMORY;
+  for (size_t k = 0; k < frames_of(s); k++) time[k] = s->n_frames ? s->time[s->frame[k]] : 0.0;
   fputs("\"time\":", to);
-  app_page_bytes(to, time, time ? frames_of(s) * sizeof *time : 0);
+  app_page_bytes(to, time, frames_of(s) * sizeof *time);
   free(time);
   if (!s->machine) return GA_OK;
   write_movers(s, to);

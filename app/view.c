@@ -334,12 +334,15 @@ static ga_status read_model(view *v, const char *text, const char *file)
 }
 
 /* The machine of a result, by the model in it; without one the page has no picture. */
-static void build_machine(view *v)
+static int build_machine(view *v)
 {
   const char *text = ga_result_model(v->result), *file = ga_result_attribute(v->result, "model_file");
+  ga_status status = *text ? read_model(v, text, file ? file : "") : GA_OK;
+  if (!status && *text) status = take_initial(v, ga_model_machine(v->model));
+  if (status == GA_ERR_MEMORY) return out_of_memory();
   if (!*text) {
     snprintf(v->note, sizeof v->note, "The result has no model, or a damaged one: there is nothing to draw.");
-  } else if (read_model(v, text, file ? file : "") || take_initial(v, ga_model_machine(v->model))) {
+  } else if (status) {
     const char *why = v->model && ga_model_n_messages(v->model) > 0 ? ga_model_message_at(v->model, 0)->text
                                                                     : ga_context_error(v->task.ctx)->text;
     snprintf(v->note, sizeof v->note,
@@ -348,6 +351,7 @@ static void build_machine(view *v)
     v->scene.machine = ga_model_machine(v->model);
   }
   if (*v->note && !v->quiet) fprintf(stderr, "warning: %s: %s\n", v->file, v->note);
+  return APP_DONE;
 }
 
 /* A file of galpha modes: the state, and shapes about it. */
@@ -403,8 +407,7 @@ static int open_result(view *v)
   if (!v->quiet && !app_has(v->a, "live")) app_result_warn(v->result, v->file);
   v->scene.result = v->result;
   code = choose_signals(v);
-  if (!code) build_machine(v);
-  return code;
+  return code ? code : build_machine(v);
 }
 
 /* Notes by how much a start moved bodies, if it did. */
@@ -438,6 +441,7 @@ static int open_model(view *v)
     memcpy(v->scene.q, state->q, nq * sizeof *state->q);
     return moved;
   }
+  if (status == GA_ERR_MEMORY) return out_of_memory();
   if (!v->checked)
     app_task_explain(s, v->a, "the machine cannot be started, and is drawn as it is given", status);
   snprintf(v->note, sizeof v->note, "The machine cannot be started, and is drawn as it is given: %s",

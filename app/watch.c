@@ -243,6 +243,8 @@ void app_history_range(const app_history *h, int signal, double *least, double *
 #define ROUNDING 1e-9 /* relative; smaller changes are rounding */
 /* Changes below this, relative to the largest value of any signal in the same unit, are ignored. */
 #define MATTERS 1e-3
+#define NOTHING                                                                                              \
+  1e-13 /* in the unit of a signal: less is rounding, also where all signals of the unit are 0 */
 
 /* The largest change of a signal after sample `from`, relative to its range before. */
 static app_finding find_change(const app_history *h, int signal, int from, int to)
@@ -309,7 +311,8 @@ int app_history_changes(app_history *h, int from, int to, double most, unsigned 
     const int group = f.rank < 0 ? 0 : group_of(&f);
     if (f.rank < 0 || !(groups >> group & 1u) || !(f.ratio > NOTABLE && f.usual > UNUSUAL) || f.ratio > most)
       continue;
-    if (fabs(f.change) > MATTERS * h->largest[unit_place(h, i)]) enter(of[group], &n[group], &f);
+    if (fabs(f.change) > fmax(NOTHING, MATTERS * h->largest[unit_place(h, i)]))
+      enter(of[group], &n[group], &f);
   }
   for (int g = 0; g < N_GROUPS; g++)
     for (int i = 0; i < n[g]; i++) found[all++] = of[g][i];
