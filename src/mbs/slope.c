@@ -82,14 +82,15 @@ ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s, const
 
 /* Values of signals at four places, and in the middle. */
 typedef struct samples {
-  double *block, *middle, *at[GA_PARAMETER_VALUES];
+  double *block, *middle, *at[GA_PARAMETER_VALUES], *noise;
 } samples;
 
 static int samples_create(ga_context *ctx, int n, samples *f)
 {
-  f->block = ga__alloc(ctx, (size_t)n * (GA_PARAMETER_VALUES + 1) + 1, sizeof *f->block);
+  f->block = ga__alloc(ctx, (size_t)n * (GA_PARAMETER_VALUES + 2) + 1, sizeof *f->block);
   f->middle = f->block;
   for (int k = 0; f->block && k < GA_PARAMETER_VALUES; k++) f->at[k] = f->block + (size_t)n * (size_t)(k + 1);
+  if (f->block) f->noise = f->block + (size_t)n * (GA_PARAMETER_VALUES + 1);
   return f->block != NULL;
 }
 
@@ -105,24 +106,39 @@ static double change_of(double value, double middle, int angle)
   return angle && fabs(d) > pi ? remainder(d, 2.0 * pi) : d;
 }
 
-/* out[i] += derivative; −1, or the first signal that is not smooth. size: of forces. */
-static int add_differences(const ga_machine *m, const samples *f, double h, double size, int n,
-                           const int *index, double *out)
+/* First and second differences of signal i over h and 2h. */
+static void difference(const ga_machine *m, const samples *f, int signal, int i,
+                       double d[GA_PARAMETER_VALUES])
+{
+  const char *unit = ga_machine_signal_unit(m, signal);
+  const int angle = unit && strcmp(unit, "rad") == 0;
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) d[k] = change_of(f->at[k][i], f->middle[i], angle);
+}
+
+/* The first signal that is not smooth; −1: there is none. size: of forces; noise[n]: of values. */
+static int find_corner(const ga_machine *m, const samples *f, double h, double size, int n, const int *index)
 {
   for (int i = 0; i < n; i++) {
-    const int signal = index ? index[i] : i;
-    const char *unit = ga_machine_signal_unit(m, signal);
-    const int angle = unit && strcmp(unit, "rad") == 0;
     double d[GA_PARAMETER_VALUES];
-    for (int k = 0; k < GA_PARAMETER_VALUES; k++) d[k] = change_of(f->at[k][i], f->middle[i], angle);
+    difference(m, f, index ? index[i] : i, i, d);
     const double odd = (d[2] - d[1]) / (2.0 * h), odd_2 = (d[3] - d[0]) / (4.0 * h), even = (d[2] + d[1]) / h,
                  even_2 = (d[3] + d[0]) / (4.0 * h);
     const double change = fmax(fmax(fabs(odd), fabs(odd_2)), fmax(fabs(even), fabs(even_2)));
     const double off = fmax(fabs(odd - odd_2), fabs(even - even_2));
-    if (!(off <= MOST_BEND * change + ROUNDING * (1.0 + fabs(f->middle[i]) + size) / h)) return signal;
-    out[i] += (4.0 * odd - odd_2) / 3.0;
+    const double rounding = ROUNDING * (1.0 + fabs(f->middle[i]) + size) + 10.0 * f->noise[i];
+    if (!(off <= MOST_BEND * change + rounding / h)) return index ? index[i] : i;
   }
   return -1;
+}
+
+static void add_differences(const ga_machine *m, const samples *f, double h, int n, const int *index,
+                            double *out)
+{
+  for (int i = 0; i < n; i++) {
+    double d[GA_PARAMETER_VALUES];
+    difference(m, f, index ? index[i] : i, i, d);
+    out[i] += (8.0 * (d[2] - d[1]) - (d[3] - d[0])) / (12.0 * h);
+  }
 }
 
 static double largest(const double *a, int n)
@@ -161,12 +177,48 @@ static ga_status refuse_corner(const ga_machine *m, int signal, double t)
                                  .expected = "leave it out of those that are recorded"});
 }
 
+/* Rounding of the values, terms that cancel in them included: by how much they differ at states next to s. */
+static ga_status measure_noise(const ga_machine *m, neighbour *b, const ga_state *s, const ga_direction *d,
+                               double h, int n, const int *index, samples *f)
+{
+  enum { NEAR = 3 };
+  double *value = f->at[0];
+  ga_status status = GA_OK;
+  for (int k = 1; k <= NEAR && !status; k++) {
+    const ga_state moved = move_state(ga_machine_system(m), b, s, d, k * 1e-9 * h);
+    status = ga_machine_signals(m, NULL, &moved, n, index, value);
+    for (int i = 0; i < n && !status; i++) f->noise[i] = fmax(f->noise[i], fabs(value[i] - f->middle[i]));
+  }
+  return status;
+}
+
+/* Values along d. */
+static ga_status sample_along(const ga_machine *m, neighbour *b, const ga_state *s, const ga_direction *d,
+                              double h, int n, const int *index, samples *f)
+{
+  static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
+  ga_status status = GA_OK;
+  for (int k = 0; !status && k < GA_PARAMETER_VALUES; k++) {
+    const ga_state moved = move_state(ga_machine_system(m), b, s, d, AT[k] * h);
+    status = ga_machine_signals(m, NULL, &moved, n, index, f->at[k]);
+  }
+  return status;
+}
+
+static ga_status sample_machines(const ga_machine *const at[GA_PARAMETER_VALUES], const ga_state *s, int n,
+                                 const int *index, samples *f)
+{
+  ga_status status = GA_OK;
+  for (int k = 0; !status && k < GA_PARAMETER_VALUES; k++)
+    status = ga_machine_signals(at[k], NULL, s, n, index, f->at[k]);
+  return status;
+}
+
 ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                                           const ga_machine *const at[GA_PARAMETER_VALUES], double step,
                                           const ga_state *s, const ga_direction *d, int n, const int *index,
                                           double *out)
 {
-  static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
   if (!m) return GA_ERR_ARGUMENT;
   ga_context *ctx = ga_machine_context(m);
   const ga_system *sys = ga_machine_system(m);
@@ -179,7 +231,6 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                             largest(s->psi, ga_system_size(sys, GA_BLOCK_PSI)));
   neighbour b = {0};
   samples f = {0};
-  int corner = -1;
   ga_state as_given =
       *s; /* within steps too: outputs evaluated again there would settle on loops only by chance */
   if (!s->a) as_given.a = s->vdot;
@@ -189,15 +240,22 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                          : ga__no_memory(ctx, "derivatives of signals");
   for (int i = 0; !status && i < count; i++) out[i] = 0.0;
   if (!status) status = ga_machine_signals(m, NULL, s, count, index, f.middle);
-  for (int k = 0; !status && h > 0.0 && k < GA_PARAMETER_VALUES; k++) {
-    const ga_state moved = move_state(sys, &b, s, d, AT[k] * h);
-    status = ga_machine_signals(m, NULL, &moved, count, index, f.at[k]);
+  for (int part = 0; part < 2 && !status; part++) { /* along d, then by the machines */
+    const double by = part ? step : h;
+    int corner = -1;
+    if (part ? !at : h == 0.0) continue;
+    status = part ? sample_machines(at, s, count, index, &f) : sample_along(m, &b, s, d, h, count, index, &f);
+    if (!status) corner = find_corner(m, &f, by, force, count, index);
+    if (corner >= 0 && h > 0.0) { /* or rounding? */
+      status = measure_noise(m, &b, s, d, h, count, index, &f);
+      if (!status)
+        status =
+            part ? sample_machines(at, s, count, index, &f) : sample_along(m, &b, s, d, h, count, index, &f);
+      if (!status) corner = find_corner(m, &f, by, force, count, index);
+    }
+    if (!status && corner >= 0) status = refuse_corner(m, corner, s->t);
+    if (!status) add_differences(m, &f, by, count, index, out);
   }
-  if (!status && h > 0.0) corner = add_differences(m, &f, h, force, count, index, out);
-  for (int k = 0; !status && corner < 0 && at && k < GA_PARAMETER_VALUES; k++)
-    status = ga_machine_signals(at[k], NULL, s, count, index, f.at[k]);
-  if (!status && corner < 0 && at) corner = add_differences(m, &f, step, force, count, index, out);
-  if (!status && corner >= 0) status = refuse_corner(m, corner, s->t);
   ga__free(ctx, f.block);
   ga__free(ctx, b.block);
   return status;
