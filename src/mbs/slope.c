@@ -214,6 +214,40 @@ static ga_status sample_machines(const ga_machine *const at[GA_PARAMETER_VALUES]
   return status;
 }
 
+/* Along d, by shorter moves where the first ones are too long for a signal. */
+static ga_status add_along(const ga_machine *m, neighbour *b, const ga_state *s, const ga_direction *d,
+                           double h, double force, int n, const int *index, samples *f, double *out)
+{
+  enum { TRIES = 3 };
+  const double shorter = 1.0 / 30.0;
+  int corner = -1;
+  for (int i = 0; i < TRIES; i++, h *= shorter) {
+    ga_status status = sample_along(m, b, s, d, h, n, index, f);
+    if (!status) corner = find_corner(m, f, h, force, n, index);
+    if (!status && corner < 0) add_differences(m, f, h, n, index, out);
+    if (status || corner < 0) return status;
+    if (i == 0 && (status = measure_noise(m, b, s, d, h, n, index, f)) != GA_OK) return status;
+  }
+  return refuse_corner(m, corner, s->t);
+}
+
+/* By the machines at other values, at the state itself. */
+static ga_status add_by_machines(const ga_machine *m, neighbour *b, const ga_state *s, const ga_direction *d,
+                                 const ga_machine *const at[GA_PARAMETER_VALUES], double step, double h,
+                                 double force, int n, const int *index, samples *f, double *out)
+{
+  ga_status status = sample_machines(at, s, n, index, f);
+  int corner = status ? -1 : find_corner(m, f, step, force, n, index);
+  if (corner >= 0 && h > 0.0) { /* or rounding? */
+    status = measure_noise(m, b, s, d, h, n, index, f);
+    if (!status) status = sample_machines(at, s, n, index, f);
+    corner = status ? -1 : find_corner(m, f, step, force, n, index);
+  }
+  if (corner >= 0) return refuse_corner(m, corner, s->t);
+  if (!status) add_differences(m, f, step, n, index, out);
+  return status;
+}
+
 ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                                           const ga_machine *const at[GA_PARAMETER_VALUES], double step,
                                           const ga_state *s, const ga_direction *d, int n, const int *index,
@@ -240,22 +274,8 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                          : ga__no_memory(ctx, "derivatives of signals");
   for (int i = 0; !status && i < count; i++) out[i] = 0.0;
   if (!status) status = ga_machine_signals(m, NULL, s, count, index, f.middle);
-  for (int part = 0; part < 2 && !status; part++) { /* along d, then by the machines */
-    const double by = part ? step : h;
-    int corner = -1;
-    if (part ? !at : h == 0.0) continue;
-    status = part ? sample_machines(at, s, count, index, &f) : sample_along(m, &b, s, d, h, count, index, &f);
-    if (!status) corner = find_corner(m, &f, by, force, count, index);
-    if (corner >= 0 && h > 0.0) { /* or rounding? */
-      status = measure_noise(m, &b, s, d, h, count, index, &f);
-      if (!status)
-        status =
-            part ? sample_machines(at, s, count, index, &f) : sample_along(m, &b, s, d, h, count, index, &f);
-      if (!status) corner = find_corner(m, &f, by, force, count, index);
-    }
-    if (!status && corner >= 0) status = refuse_corner(m, corner, s->t);
-    if (!status) add_differences(m, &f, by, count, index, out);
-  }
+  if (!status && h > 0.0) status = add_along(m, &b, s, d, h, force, count, index, &f, out);
+  if (!status && at) status = add_by_machines(m, &b, s, d, at, step, h, force, count, index, &f, out);
   ga__free(ctx, f.block);
   ga__free(ctx, b.block);
   return status;
