@@ -57,7 +57,7 @@ def _by_matplotlib(result: "Result", names: "List[str]", band: bool) -> Any:
         ax.set_ylabel(members[0] + (f" [{unit}]" if unit else "") if len(members) == 1 else f"[{unit}]")
         ax.grid(alpha=0.3)
         if len(members) > 1:
-            ax.legend(loc="upper right", fontsize="small")
+            ax.legend(loc="best", fontsize="small")
     axes[-1, 0].set_xlabel("t [s]")
     figure.suptitle(result.attributes.get("title", ""))
     pyplot.close(figure)  # a notebook draws what is returned; without this it would do so twice
