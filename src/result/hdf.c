@@ -91,12 +91,12 @@ uint32_t ga__sum(uint32_t sum, const void *bytes, size_t n)
   return sum;
 }
 
-hid_t ga__text_type(size_t size)
+hid_t ga__text_type(size_t size, H5T_cset_t set)
 {
   hid_t type = H5Tcopy(H5T_C_S1);
   if (type < 0) return type;
   if (H5Tset_size(type, size ? size : 1) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
-      H5Tset_cset(type, H5T_CSET_UTF8) < 0) {
+      H5Tset_cset(type, set) < 0) {
     H5Tclose(type);
     return -1;
   }
@@ -106,8 +106,8 @@ hid_t ga__text_type(size_t size)
 int ga__text_attribute(hid_t object, const char *name, const char *value, size_t size)
 {
   const size_t length = strlen(value); /* an empty value still has one byte, the end of the text */
-  hid_t given = ga__text_type(length), kept = ga__text_type(size ? size : length),
-        space = H5Screate(H5S_SCALAR);
+  hid_t given = ga__text_type(length, H5T_CSET_UTF8),
+        kept = ga__text_type(size ? size : length, H5T_CSET_UTF8), space = H5Screate(H5S_SCALAR);
   hid_t attribute = -1;
   int done = 0;
   if (given >= 0 && kept >= 0 && space >= 0)
@@ -221,7 +221,7 @@ int ga__write_names(ga_context *ctx, hid_t file, const char *name, int n, const 
     if (strlen(names[i]) > longest) longest = strlen(names[i]);
   const hsize_t size = (hsize_t)n;
   char *texts = ga__alloc(ctx, (size_t)n, longest);
-  const hid_t type = ga__text_type(longest), space = H5Screate_simple(1, &size, NULL);
+  const hid_t type = ga__text_type(longest, H5T_CSET_ASCII), space = H5Screate_simple(1, &size, NULL);
   hid_t set = -1;
   int done = 0;
   for (int i = 0; texts && i < n; i++) memcpy(texts + (size_t)i * longest, names[i], strlen(names[i]));

@@ -105,7 +105,7 @@ static int make_numbers(ga_recorder *r)
 static int write_texts(hid_t file, const char *name, const char *buffer, hsize_t n, size_t size)
 {
   const hsize_t chunk = n < TEXT_CHUNK ? n : TEXT_CHUNK;
-  hid_t type = ga__text_type(size), space = H5Screate_simple(1, &n, NULL),
+  hid_t type = ga__text_type(size, H5T_CSET_ASCII), space = H5Screate_simple(1, &n, NULL),
         create = H5Pcreate(H5P_DATASET_CREATE);
   hid_t made = -1;
   int done = 0;
@@ -142,7 +142,7 @@ static int make_texts(ga_recorder *r, const char *name, const char *const *texts
 
 static int make_model(hid_t file, const char *model)
 {
-  hid_t type = ga__text_type(strlen(model)), space = H5Screate(H5S_SCALAR), made = -1;
+  hid_t type = ga__text_type(strlen(model), H5T_CSET_ASCII), space = H5Screate(H5S_SCALAR), made = -1;
   int done = 0;
   if (type >= 0 && space >= 0)
     made = H5Dcreate2(file, "model", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

@@ -286,7 +286,7 @@ ga_status ga_recorder_checkpoint(ga_recorder *r, double t, const double *saved, 
 
 static int write_text(ga_recorder *r, const char *name, const char *text)
 {
-  hid_t type = ga__text_type(strlen(text)), attribute = H5Aopen(r->file, name, H5P_DEFAULT);
+  hid_t type = ga__text_type(strlen(text), H5T_CSET_UTF8), attribute = H5Aopen(r->file, name, H5P_DEFAULT);
   int done = 0;
   if (type >= 0 && attribute >= 0) done = H5Awrite(attribute, type, text) >= 0;
   if (attribute >= 0) H5Aclose(attribute);

@@ -175,7 +175,7 @@ static ga_status read_texts(ga_result *r, const char *name, int count, texts *ou
     if (!out->buffer || !out->at) status = no_memory(r);
   }
   if (status == GA_OK) {
-    wide = ga__text_type(size + 1); /* with room for an end */
+    wide = ga__text_type(size + 1, H5Tget_cset(type)); /* with room for an end */
     if (wide < 0 || H5Dread(set, wide, H5S_ALL, H5S_ALL, H5P_DEFAULT, out->buffer) < 0)
       status = damaged(r, name);
     for (size_t i = 0; i < m; i++) out->at[i] = out->buffer + i * (size + 1);

@@ -85,7 +85,10 @@ hid_t ga__open_own(hid_t file, const char *name, hid_t access);
 /* 1: a valid name for tables and pictures: not empty, no control characters. */
 int ga__is_shown(const char *name);
 
-hid_t ga__text_type(size_t size); /* UTF-8 of up to size bytes, padded with zeros; negative on failure */
+/* Texts of up to size bytes of UTF-8, padded with zeros; negative on failure. In datasets they are declared as ASCII,
+ * which programs read that know nothing else, as GNU Octave; in attributes as UTF-8. HDF5 does not convert one to the
+ * other: texts that are read need the set of their own type. */
+hid_t ga__text_type(size_t size, H5T_cset_t set);
 int ga__text_attribute(hid_t object, const char *name, const char *value,
                        size_t size); /* size 0: as long as value */
 /* The file cannot be opened, written, ...; error is errno, 0: HDF5 reports damage. */

@@ -48,7 +48,8 @@ static int write_texts(ga_context *ctx, hid_t file, const ga_table *t, ga_status
   char *buffer = ga__alloc(ctx, (size_t)n, size);
   if (!buffer) return *status = ga__no_memory(ctx, "texts of a file"), -1;
   for (int i = 0; i < t->rows; i++) memcpy(buffer + (size_t)i * size, t->texts[i], strlen(t->texts[i]));
-  hid_t type = ga__text_type(size), made = type >= 0 ? create_set(file, t->name, type, 1, &n) : -1;
+  hid_t type = ga__text_type(size, H5T_CSET_ASCII),
+        made = type >= 0 ? create_set(file, t->name, type, 1, &n) : -1;
   int done = made >= 0 && (n == 0 || H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer) >= 0);
   if (made >= 0 && H5Dclose(made) < 0) done = 0;
   if (type >= 0) H5Tclose(type);
@@ -58,7 +59,8 @@ static int write_texts(ga_context *ctx, hid_t file, const ga_table *t, ga_status
 
 static int write_model(hid_t file, const char *model)
 {
-  hid_t type = ga__text_type(strlen(model)), made = type >= 0 ? create_set(file, "model", type, 0, NULL) : -1;
+  hid_t type = ga__text_type(strlen(model), H5T_CSET_ASCII),
+        made = type >= 0 ? create_set(file, "model", type, 0, NULL) : -1;
   int done = made >= 0 && H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, model) >= 0;
   if (made >= 0 && H5Dclose(made) < 0) done = 0;
   if (type >= 0) H5Tclose(type);
@@ -201,7 +203,7 @@ static ga_status read_text(ga_context *ctx, hid_t from, int is_set, char **out)
   hid_t type = is_set ? H5Dget_type(from) : H5Aget_type(from);
   const size_t size =
       type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 ? H5Tget_size(type) : 0;
-  hid_t own = size > 0 ? ga__text_type(size) : -1;
+  hid_t own = size > 0 ? ga__text_type(size, H5Tget_cset(type)) : -1;
   ga_status status = GA_ERR_FILE;
   if (own >= 0) {
     *out = ga__alloc(ctx, size + 1, 1);

@@ -920,7 +920,7 @@ static void opens_in_python(void **state)
              "assert len(t) == 3000 and list(x) == [k %% 17 for k in range(3000)]\n"
              "assert abs(t[2999] - 1.49901) < 1e-12 and f[\"values\"].shape == (4, 3000)\n"
              "assert list(f[\"units\"].asstr()) == [\"m\", \"rad\", \"\", \"m\"]\n"
-             "assert f[\"model\"].asstr()[()] == \"title: \\u00e9\\n\"\n"
+             "assert f[\"model\"].asstr(\"utf-8\")[()] == \"title: \\u00e9\\n\"\n"
              "assert f.attrs[\"status\"].decode() == \"%s\"\n"
              "' 2>&1",
              python, r->path, closed ? "finished" : "running");
