@@ -11,6 +11,7 @@ Your own equations: System
 
 from ._commands import Outcome, command
 from ._library import version
+from ._settings import about as settings
 from .analyses import LinearModel, Modes, Report, check, kinematics, linearize, modes, run, static, write
 from .errors import Error, GalphaWarning, Interrupted, Message, ModelError, reasons
 from .machine import Machine
@@ -21,4 +22,4 @@ __version__ = version()
 __all__ = ["Crossing", "Error", "Event", "GalphaWarning", "Interrupted", "Jacobian", "LinearModel", "Machine", "Message",
            "ModelError", "Modes", "Outcome", "Point", "Report", "Result", "Retry", "Simulation", "Solution", "State",
            "System", "check", "command", "kinematics", "linearize", "load", "modes", "reasons", "run",
-           "static", "version", "write"]
+           "settings", "static", "version", "write"]

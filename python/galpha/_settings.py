@@ -19,6 +19,13 @@ def table() -> "Dict[str, Any]":
 
 
 TABLE = table()
+
+
+def about() -> "Dict[str, str]":
+    """Every setting of a run with one line about it."""
+    return {name: text(row.about) for name, row in TABLE.items()}
+
+
 _NAMES = {**{name: name for name in TABLE},
           **{text(row.option).replace("-", "_"): name for name, row in TABLE.items() if row.option != ffi.NULL}}
 

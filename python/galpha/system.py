@@ -114,8 +114,10 @@ Function = Callable[[Point], Any]
 
 
 class Crossing(NamedTuple):
-    """An event: `function` of a point passes 0. `direction`: +1 rising, -1 falling, 0 both. `action`: "record", "stop",
-    or "restart", where change(t, q, v, x) gives new (q, v, x) or changes these arrays."""
+    """An event: where `function` of a point passes 0.
+
+    `direction`: +1 rising, -1 falling, 0 both. `action`: "record", "stop", or "restart", where change(t, q, v, x) gives new
+    (q, v, x) or changes these arrays."""
 
     function: Function
     direction: int = 0
@@ -391,8 +393,9 @@ class _Memory:
 
 
 class State:
-    """The state of a simulation: t, and views of the library's own memory without a copy. The next step changes them; the
-    memory itself stays as long as they do."""
+    """The state of a simulation: t, and views of the library's own memory without a copy.
+
+    The next step changes them; the memory itself stays as long as they do."""
 
     t: float
 
