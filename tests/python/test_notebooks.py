@@ -15,6 +15,7 @@ class Notebooks(unittest.TestCase):
         book = nbformat.read(file, as_version=4)
         self.assertTrue(all(not cell.get("outputs") for cell in book.cells), "notebooks are kept without outputs")
         os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+        os.environ.pop("MPLBACKEND", None)  # pictures in the notebook
         NotebookClient(book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(file.parent)}}).execute()
         return [o.get("data", {}) for cell in book.cells for o in cell.get("outputs", [])]
 
