@@ -35,6 +35,7 @@ typedef struct ga__beam_element {
   double L;           /* [m] */
   double d0[6];       /* in the reference */
   double frame[2][9]; /* one frame in the axes of a and of b: x along the chord in the reference */
+  double chord;       /* [m] between the ends in the reference */
   /* of bending about y and z of the frame (beam_thick.c) */
   double slender[2]; /* s = 1/(1 + Φ), Φ = 12 EI/(GA L²) */
   double bend[2], couple[2], sway[2], spin;

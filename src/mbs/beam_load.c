@@ -147,7 +147,7 @@ static vector sway(const moving *m)
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++) {
       const vector axis = carried(m, i, m->x->axis[i][k]), across = carried(m, i, m->x->axis[i][1 - k]);
-      add_times(&sum, (k ? 0.5 : -0.5) * m->e->slender[k] / m->e->L, dot(&m->n, &across), &axis);
+      add_times(&sum, (k ? 0.5 : -0.5) * m->e->slender[k] / m->e->chord, dot(&m->n, &across), &axis);
     }
   return sum;
 }

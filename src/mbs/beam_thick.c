@@ -19,8 +19,8 @@
  *   T = c φ̄' γ' + D γ'²/2,   c = L/2 (J (s + s²) + y),   D = L (2 J s² + y)
  *
  * In space φ̄' = ½(e_a·ω_a + e_b·ω_b), which is no rate of a coordinate, and γ is the coordinate
- * ½ n·(c_a + c_b): n from node to node, c_i at node i across the chord and e, of length 1/L. Forces of such
- * an energy are, with γ' = B v,
+ * ½ n·(c_a + c_b): n from node to node, c_i at node i across the chord and e, of length 1/|n| in the
+ * reference. Forces of such an energy are, with γ' = B v,
  *
  *   on the rotation of i: ½ c d/dt(γ' e_i),   on the motion along γ: (c φ̄'' + D γ'') B
  *
@@ -33,6 +33,10 @@
 #include <string.h>
 
 /* ---- The element ---- */
+
+/* y is at most this multiple of J: γ' of an element that is stretched by ε belongs to (1 + ε) times the
+ * rotation, and so ε y must be small beside J. */
+#define MOST_COUPLING 12.0
 
 /* About the principal axes of rotary inertia of the section: EI and GA belong to bending about axis k. */
 static void principal(const ga__beam_section *c, int k, double *J, double *by_bending, double *by_shear)
@@ -61,6 +65,17 @@ static int is_simple(const ga__beam_section *c)
   return !c->plain && c->centre[0] == 0 && c->centre[1] == 0 && c->J[1] == 0 && c->J[2] == 0;
 }
 
+/* Sections of an element that is bent or twisted without load are turned against its frame by up to half of
+ * the angle: where their moments of inertia differ much they could be left with less than none. */
+static int is_tilted(const ga__beam_element *e)
+{
+  const double *t = e->d0 + 3, angle = sqrt(ga__vec3_dot(t, t)), *J = e->section->J;
+  double Jk[2], a, b;
+  for (int k = 0; k < 2; k++) principal(e->section, k, &Jk[k], &a, &b);
+  const double most = fmax(J[0], fmax(Jk[0], Jk[1])), least = fmin(J[0], fmin(Jk[0], Jk[1]));
+  return 0.5 * (1 - cos(angle)) * most > 0.5 * least;
+}
+
 static void set_masses(ga__beam_element *e, int k)
 {
   const ga__beam_section *c = e->section;
@@ -69,10 +84,11 @@ static void set_masses(ga__beam_element *e, int k)
   principal(c, k, &J, &by_bending, &by_shear);
   const double s = 1 / (1 + 12 * by_shear / (by_bending * e->L * e->L)), r = 1 - s;
   if (!c->plain) e->slender[k] = s;
-  if (!is_simple(c)) return;
-  const double y = fmin(r * x, largest_coupling(J, s, x));
+  if (!is_simple(c) || is_tilted(e)) return;
+  const double y = fmin(r * x, fmin(largest_coupling(J, s, x), MOST_COUPLING * J));
   e->bend[k] = e->L * J * ((1 + r) / 12 - 0.25);
-  e->spin += 0.5 * e->L / 12 * J * (1 - 0.5 * r);
+  const double spin = e->L / 12 * J * (1 - 0.5 * r); /* of what both axes have in common */
+  e->spin = k ? fmin(e->spin, spin) : spin;
   e->couple[k] = 0.5 * e->L * (J * (s + s * s) + y);
   e->sway[k] = e->L * (2 * J * s * s + y);
 }
@@ -90,7 +106,8 @@ void ga__beam_element_make(ga__beam_element *e, const ga__beam_section *section,
   ga__beam_exp(turn, none, T);
   ga__mat3_mul(rolled, middle, T);
   for (int i = 0; i < 3; i++) size += x[i] * x[i];
-  for (int i = 0; i < 3; i++) x[i] /= sqrt(size), y[i] = rolled[3 * i + 1];
+  e->chord = sqrt(size);
+  for (int i = 0; i < 3; i++) x[i] /= e->chord, y[i] = rolled[3 * i + 1];
   along = ga__vec3_dot(x, y);
   for (int i = 0; i < 3; i++) y[i] -= along * x[i];
   size = sqrt(ga__vec3_dot(y, y));
@@ -146,7 +163,7 @@ static void motion_at(motion *m, const ga__beam_axis *x, int with_vdot, int with
 static void sway_at(sway *g, const motion *m, const ga__beam_axis *x, const ga__beam_element *e, int k,
                     int with_vdot)
 {
-  const double factor = (k ? 0.5 : -0.5) / e->L;
+  const double factor = (k ? 0.5 : -0.5) / e->chord;
   *g = (sway){.couple = e->couple[k], .mass = e->sway[k]};
   for (int i = 0; i < 2; i++) {
     g->axis[i] = x->axis[i][k];
