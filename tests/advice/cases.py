@@ -340,3 +340,37 @@ script("numbers of the reference; choose --signals, fewer --levels or a larger -
 no_advice("Figures and experiments of the five papers", "what a command does")
 no_advice("There is no picture: see the messages of the command", "a line of a page; the message is the command's")
 no_advice("the models of the papers are neither in", "the folders are fixed when the program is built")
+# Derivatives by parameters
+def by(machine, more="", parameters="k: 1"):
+    return {"m.yaml": model(machine, "t_end: 0.5, output: 0.1" + more, "parameters: {%s}\n" % parameters)}
+
+
+SPRUNG = "bodies: {m: {type: scalar, mass: 1, position: 1}}\nforces: {s: {type: %s}}"
+SWINGS = "gravity: [0, 0, -9.81]\nbodies: {b: {type: point, mass: k, position: [0, 1, 0]}}\njoints: {rod: {type: distance, a: ground, b: b}}"
+AXIS = "at: {position: [0, %d, 0], rotation: {z_axis: [0, 1, 0]}}"
+DOORS = ("gravity: [0, 0, -9.81]\nbodies: {rod: {type: rigid, mass: k, inertia: [0.1, 0.1, 0.1], com: [0.5, 0, 0]}}\n"
+         "joints: {h: {type: revolute, a: ground, b: rod, " + AXIS % 0 + "}%s}")
+SECOND = ", h2: {type: revolute, a: ground, b: rod, " + AXIS % 1 + "}"
+SENSITIVITY = "sensitivity m.yaml --by k -q -o o.h5"
+script("; give a step, about a thousandth of a value that matters", "give a step", by(SPRUNG % "spring, coordinate: m, stiffness: 4 + k, rest: 0", "", "k: 0"),
+       [SENSITIVITY], ["sensitivity m.yaml --by k:1e-3 -q -o o.h5"])
+no_advice("give a step, about a thousandth of a value that matters", "what the program has said before it calls this")
+script("a smaller step, as %s:%.1g, reduces it", "have an estimated error of", by(SPRUNG % "spring, coordinate: m, stiffness: sin(5*k) + 3, rest: 0", "", "k: 2"),
+       ["sensitivity m.yaml --by k:0.01 -q -o o.h5"], ["sensitivity m.yaml --by k:0.002 -q -o o.h5"])
+script("leave out redundant constraints", "leave out redundant constraints", by(DOORS % SECOND), [SENSITIVITY], [change("m.yaml", SECOND, ""), SENSITIVITY])
+script("take GA_STABILIZED or GA_INDEX3", "take GA_STABILIZED or GA_INDEX3", by(SWINGS), [SENSITIVITY + " --method soi2"],
+       [SENSITIVITY + " --method stabilized"], [SENSITIVITY + " --method index3 --step 0.01"])
+script("take GA_STABILIZED or equal steps", "take GA_STABILIZED or equal steps", by(SWINGS), [SENSITIVITY + " --method index3 --tol 1e-4"],
+       [SENSITIVITY + " --method stabilized --tol 1e-4"], [SENSITIVITY + " --method index3 --step 0.01"])
+script("leave it to the start", "leave it to the start", by(SWINGS, ", a0: [0, 0, -9]"), [SENSITIVITY + " --tol 1e-4"], [change("m.yaml", ", a0: [0, 0, -9]", ""), SENSITIVITY + " --tol 1e-4"])
+LANDS = "gravity: [0, 0, -9.81]\nbodies: {b: {type: point, mass: k, position: [0, 0, 0.5]}}\nforces: {f: {type: contact, plane: ground, point: b, stiffness: 1e5, exponent: 1, radius: 0.1}}"
+script("replace it by a smooth law", "replace it by a smooth law", by(LANDS), [SENSITIVITY],
+       [change("m.yaml", "{type: contact, plane: ground, point: b, stiffness: 1e5, exponent: 1, radius: 0.1}", "{type: force, frame: b, force: [0, 0, '1000*exp(-(b.z - 0.1)/0.02)']}"), SENSITIVITY])
+FASTER = "\nevents: {e: {when: 'm - 0.8', set: m.rate, to: 2}}"
+script("leave out events that change the motion", "leave out events that change the motion", by(SPRUNG % "spring, coordinate: m, stiffness: 4 + k, rest: 0" + FASTER), [SENSITIVITY],
+       [change("m.yaml", FASTER, ""), SENSITIVITY])
+for corner in ("actuator, coordinate: m, force: '-4*m - 100*t^4*abs(k - 1)'", "spring, coordinate: m, stiffness: 4*(1 + abs(k - 1.00001)), rest: 0"):
+    script("give a smaller step, or another value of the parameter", "have a corner or a jump" if "t^4" in corner else "has a corner or a jump", by(SPRUNG % corner),
+           [SENSITIVITY], [SENSITIVITY + " --set k=1.5"])
+script("give a smaller step, or another value of the parameter", "has a corner or a jump", by(SPRUNG % "spring, coordinate: m, stiffness: 4*(1 + abs(k - 1.00001)), rest: 0"),
+       ["sensitivity m.yaml --by k:1e-3 -q -o o.h5"], ["sensitivity m.yaml --by k:1e-6 -q -o o.h5"])

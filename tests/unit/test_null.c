@@ -542,6 +542,7 @@ static ga_control_block *new_block(void)
   VALUE(ga_group_blocks_length, (P(group))) \
   VOID(ga_group_tangent, (P(group), P(numbers), P(numbers))) \
   VOID(ga_group_tangent_inverse, (P(group), P(numbers), P(numbers))) \
+  VOID(ga_group_exponent_rate, (P(group), P(numbers), P(numbers), P(numbers))) \
   VOID(ga_group_ad, (P(group), P(numbers), P(numbers))) \
   VOID(ga_group_tangent_ad, (P(group), P(numbers), P(numbers), P(numbers), 0.5, P(numbers))) \
   VALUE(ga_group_defect, (P(group), P(numbers))) \
