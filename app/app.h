@@ -110,6 +110,8 @@ int app_output_check(const char *path);
 /* Writes the whole file or nothing: to a temporary file first, which is then renamed. A symbolic link is
  * kept. Returns as app_output_check(). */
 int app_output_write(const char *path, const char *bytes, size_t n);
+/* Refuses to write over a file that the model is read from (ga_model_reads()). */
+int app_output_is_source(const app_arguments *a, const char *path);
 /* Reports such an error on stderr; returns an exit code. */
 int app_output_refused(const app_arguments *a, const char *path, int error);
 

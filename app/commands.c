@@ -160,7 +160,7 @@ static const app_option sweep_rows[] = {
     {"sampling", 0, "NAME", 0, "random (default) or latin, a Latin hypercube"},
     {"seed", 0, "N", 0, "of all draws (default 1)"},
     {"zip", 0, NULL, 0, "first values together, second values together, ..., instead of all combinations"},
-    {"measure", 0, "NAME=MEASURE", 1, "what is measured: 'peak=max(hinge.fx)'; NAME= may be left out"},
+    {"measure", 0, "NAME=MEASURE", 1, "another MEASURE, with or without a name of its own"},
     {"record", 0, "NAMES", 1, "signals to keep over time too, separated by commas, at every --output"},
     {"jobs", 'j', "N", 0, "runs at the same time (default: the number of processors)"},
     {"out", 'o', "FILE", 0, "table, .h5 or .csv (default: the model's name with _sweep.h5)"},
@@ -171,18 +171,17 @@ static const app_option sweep_rows[] = {
     OPTION_END};
 
 static const char sweep_more[] =
-    "Runs the model for all combinations of values, and writes one table: a row for each run. Distributions, "
-    "drawn\n"
-    "together --samples times: uniform(low,high), loguniform(low,high), normal(mean,deviation), "
-    "lognormal(mean,deviation),\n"
-    "triangular(low,mode,high), exponential(mean), weibull(scale,shape); min=X and max=X truncate them. "
-    "Measures are\n"
-    "expressions of max, min, range, mean, rms, std, integral, initial, final, at(T,x), peak_time, low_time, "
-    "crossing,\n"
-    "crossings, settling, rise, overshoot, each of an expression of signals. Runs that fail have a row with "
-    "the "
-    "reason.\n"
-    "The table is the same to the last bit whatever --jobs is, and after --resume.";
+    "Runs the model for all combinations of values, and writes one table: a row for each run, a column for "
+    "each\n"
+    "MEASURE, as 'max(hinge.fx)' or 'peak=max(hinge.fx)'. Measures are expressions of max, min, range, mean, "
+    "rms,\n"
+    "std, integral, initial, final, at(T,x), peak_time, low_time, crossing, crossings, settling, rise, "
+    "overshoot,\n"
+    "each of an expression of signals. Distributions, drawn together --samples times: uniform(low,high),\n"
+    "loguniform(low,high), normal(mean,deviation), lognormal(mean,deviation), triangular(low,mode,high),\n"
+    "exponential(mean), weibull(scale,shape); min=X and max=X truncate them. Runs that fail have a row with "
+    "the\n"
+    "reason. The table is the same to the last bit whatever --jobs is, and after --resume.";
 
 static const app_option linearize_rows[] = {
     {"inputs", 0, "NAMES", 1,
@@ -229,10 +228,12 @@ static const app_option sensitivity_rows[] = {
     OPTION_VERBOSE,
     OPTION_END};
 
-static const char sensitivity_more[] =
-    "A run with derivatives of its signals, \"d(tip.x)/d(k)\", exact to its steps: those of the numbers that the run\n"
-    "itself computes, with the sizes of its steps held. STEP is the change of the parameter that differences of the\n"
-    "equations are made with (default: a thousandth of its value). Without error bars; methods stabilized and index3.";
+static const char sensitivity_more[] = "A run with derivatives of its signals, \"d(tip.x)/d(k)\", exact to "
+                                       "its steps: those of the numbers that the run\n"
+                                       "itself computes, with the sizes of its steps held. STEP is the "
+                                       "change of the parameter that differences of the\n"
+                                       "equations are made with (default: a thousandth of its value). "
+                                       "Without error bars; methods stabilized and index3.";
 
 static const app_option reduce_options[] = {
     {"part", 0, "NAME", 0, "the beam to be reduced; needed"},
@@ -343,8 +344,8 @@ static const app_command commands[] = {
      write_more},
     {"converge", app_converge, "MODEL", 1, 1, "halves the step repeatedly, and reports errors and orders",
      converge_options, converge_more},
-    {"sweep", app_sweep, "MODEL", 1, 1, "runs a model with many parameters, and writes a table of measures",
-     sweep_options, sweep_more},
+    {"sweep", app_sweep, "MODEL [MEASURE...]", 1, -1,
+     "runs a model with many parameters, and writes a table of measures", sweep_options, sweep_more},
     {"linearize", app_linearize, "MODEL", 1, 1, "writes a linear model from inputs to outputs",
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",

@@ -83,8 +83,8 @@ static int write_files(app_task *s, const app_arguments *a, const ga_state_space
     const int error = app_output_check(file[k]);
     if (error)
       code = app_output_refused(a, file[k], error);
-    else if (app_same_file(file[k], a->operands[0]))
-      code = app_misused(a, "%s is the model; it is left as it is", file[k]);
+    else if (ga_model_reads(s->model, file[k]))
+      code = app_output_is_source(a, file[k]);
     else if (ga_state_space_write(s->ctx, f, k == 0 ? GA_LINEAR_HDF5 : GA_LINEAR_CSV, file[k]))
       app_task_explain(s, a, "the file cannot be written", ga_context_error(s->ctx)->status), code = APP_FAILED;
     else

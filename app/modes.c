@@ -378,13 +378,14 @@ static int write_file(const study *t, const char *path)
 
 /* ---- The command ---- */
 
-/* Refuses to replace an existing file that is not HDF5. */
-static int check_file(const app_arguments *a, const char *path)
+/* Refuses to replace an existing file that is not HDF5, or that the model is read from. */
+static int check_file(const app_arguments *a, const ga_model *model, const char *path)
 {
   static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char begin[8];
   const int error = path ? app_output_check(path) : 0;
   if (error) return app_output_refused(a, path, error);
+  if (path && ga_model_reads(model, path)) return app_output_is_source(a, path);
   FILE *f = path ? fopen(path, "rb") : NULL;
   if (!f) return APP_DONE;
   const size_t n = fread(begin, 1, sizeof begin, f);
@@ -401,9 +402,9 @@ int app_modes(const app_arguments *a)
   for (size_t i = 0; csv && i < sizeof others / sizeof *others; i++)
     if (app_ends_in(csv, others[i]))
       return app_misused(a, "--csv: %s ends like a model or a result; a table needs another name", csv);
-  int code = check_file(a, file);
-  if (code) return code;
-  code = app_task_open(&t.s, a);
+  int code = app_task_open(&t.s, a);
+  if (!code) code = check_file(a, t.s.model, file);
+  if (!code && csv && ga_model_reads(t.s.model, csv)) code = app_output_is_source(a, csv);
   if (!code) code = reach_state(&t);
   if (!code) code = compute(&t);
   if (!code && (file || csv)) code = find_shapes(&t);

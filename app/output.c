@@ -68,6 +68,12 @@ int app_output_write(const char *path, const char *bytes, size_t n)
   return error;
 }
 
+int app_output_is_source(const app_arguments *a, const char *path)
+{
+  return app_misused(
+      a, "%s is a file that the model is read from; it is left as it is: give another name, -o", path);
+}
+
 int app_output_refused(const app_arguments *a, const char *path, int error)
 {
   if (error == NOT_REGULAR) return app_misused(a, "%s exists and is not a regular file", path);

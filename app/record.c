@@ -121,6 +121,7 @@ static int check_file(const app_runner *r)
   unsigned char begin[8];
   if (app_output_check(r->file) < 0)
     return app_misused(r->a, "%s exists and is not a regular file; results need one", r->file);
+  if (ga_model_reads(r->s.model, r->file)) return app_output_is_source(r->a, r->file);
   FILE *f = fopen(r->file, "rb");
   if (!f) return APP_DONE;
   const size_t n = fread(begin, 1, sizeof begin, f);

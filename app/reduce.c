@@ -116,8 +116,8 @@ int app_reduce(const app_arguments *a)
     const int error = app_output_check(file);
     if (error)
       code = app_output_refused(a, file, error);
-    else if (app_same_file(file, a->operands[0]))
-      code = app_misused(a, "%s is the model; it is left as it is", file);
+    else if (ga_model_reads(s.model, file))
+      code = app_output_is_source(a, file);
     else
       code = write_mesh(a, &s, part, file);
   }

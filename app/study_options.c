@@ -105,14 +105,17 @@ static int has_name(const char *text, size_t *n)
   return *n > 0 && text[*n] == '=' && text[*n + 1] != '=';
 }
 
+/* Operands behind the model, then those of --measure. */
 static int take_measures(app_study *s)
 {
-  const int n = n_values(s->a, "measure");
+  const int n_operands = s->a->n_operands - 1, n = n_operands + n_values(s->a, "measure");
   s->measures = calloc((size_t)n + 1, sizeof *s->measures);
   s->labels = calloc((size_t)n + 1, sizeof *s->labels);
   if (!s->measures || !s->labels) return no_memory();
   for (; s->n_measures < n; s->n_measures++) {
-    const char *text = app_values(s->a, "measure", s->n_measures)[0];
+    const int i = s->n_measures;
+    const char *text =
+        i < n_operands ? s->a->operands[1 + i] : app_values(s->a, "measure", i - n_operands)[0];
     size_t bytes;
     const int named = has_name(text, &bytes);
     const char *value = named ? text + bytes + 1 : text;

@@ -192,7 +192,7 @@ static void print_columns(const sweep *w)
       printf("  %s: %.6g%s%s (run %ld) to %.6g%s%s (run %ld)\n", ga_study_label(w->study, i), least,
              plain ? "" : " ", plain ? "" : unit, at_least, most, plain ? "" : " ", plain ? "" : unit,
              at_most);
-    if (known > 0 && known < w->n_runs) printf("    %ld runs have no value\n", w->n_runs - known);
+    if (known > 0 && known < w->n_runs) printf("    %ld of %ld runs without a value\n", w->n_runs - known, w->n_runs);
   }
 }
 
@@ -266,8 +266,7 @@ static int prepare(sweep *w)
     code = app_misused(a, "--jobs %ld: with several ranks each makes one run at a time; more ranks make more",
                        w->jobs);
   if (!code && w->o.n_measures + w->o.n_signals == 0)
-    code = app_misused(
-        a, "--measure is missing: what is measured in each run, as --measure 'max(NAME)' of a signal");
+    code = app_misused(a, "MEASURE is missing: what is measured in each run, as 'max(NAME)' of a signal");
   if (!code) code = choose_files(w);
   if (!code) code = create(w);
   w->others = (app_sweep_ranks){.ranks = &w->ranks, .study = w->study};

@@ -228,6 +228,9 @@ GA_API const char *ga_model_text(const ga_model *model);
 /* A digest of the files with matrices that the model names (of modal bodies), which its text does not
  * contain: it changes with any of their bytes. "": there are none. */
 GA_API const char *ga_model_data(const ga_model *model);
+/* 1: the file at path is one that the model was made of: its own, an included one, one with a mesh, a table or
+ * a tyre, by whatever name. Who writes a file beside a model asks this first. */
+GA_API int ga_model_reads(const ga_model *model, const char *path);
 
 /* The model as one YAML text that needs no other files: included files are merged, parameters have the values
  * given by opts.set. Everything else is as it was written: names, order, expressions, quantities with their

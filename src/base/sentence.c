@@ -687,7 +687,7 @@ static const ga__sentence SENTENCES[] = {
         {"shared libraries are loaded only with the option --allow-library, since they may do anything",
          NULL},
     [GA_REASON_WOULD_OVERWRITE] =
-        {"'{name}' is a file that the model is read from, whose comments would be lost",
+        {"'{name}' is a file that the model is read from, which would be lost",
          "; give another name"},
     [GA_REASON_MODEL_WRONG] = {"errors in the model: {0}", "{{; the first: {detail}}}"},
     [GA_REASON_MORE_MESSAGES] = {"too many {name}, {0} more are not shown", NULL},

@@ -469,7 +469,7 @@ static int read_file(ga__reader *reader, const ga__tree *file, ga__tree *columns
   size_t length = 0;
   const char *path = find_path(reader, file, &name);
   if (!path) return 0;
-  ga__file_digest(path, &reader->r->data);
+  ga__file_digest(reader->r, path);
   ga__file_load(reader->r, path, name, file->at, &text, &length);
   if (!text) return 0;
   scan c = {.reader = reader, .at = text, .line = 1, .wanted = 2};

@@ -1,6 +1,7 @@
 /* A model from its files: includes, sections shared by several files, and their order. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "model/prescribe.h"
+#include "model/source.h"
 
 #include "mbs/name.h"
 #include <errno.h>
@@ -247,23 +248,25 @@ void ga__file_load(ga__reading *r, const char *path, const char *name, ga__place
       ga__free(r->ctx, *text);
       *text = NULL;
     }
+    ga__source_add(r, path);
   }
   fclose(file);
 }
 
-void ga__file_digest(const char *path, uint64_t *digest)
+void ga__file_digest(ga__reading *r, const char *path)
 {
   static const uint64_t OFFSET = 14695981039346656037u, PRIME = 1099511628211u;
   unsigned char piece[4096];
   struct stat about;
   FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
-  uint64_t sum = *digest ? *digest : OFFSET;
+  uint64_t sum = r->data ? r->data : OFFSET;
   if (file && fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode))
     for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;)
       for (size_t i = 0; i < n; i++) sum = (sum ^ piece[i]) * PRIME;
   if (file) fclose(file);
   sum = (sum ^ 0x100) * PRIME; /* where it ends */
-  *digest = sum ? sum : OFFSET;
+  r->data = sum ? sum : OFFSET;
+  ga__source_add(r, path);
 }
 
 /* The tree of a text; NULL: nothing could be read. */

@@ -8,10 +8,10 @@
  * a text. NULL after errors that leave nothing to read. */
 typedef struct ga__document ga__document;
 #define GA__LARGEST_FILE ((size_t)256 << 20) /* bytes of one */
-/* Adds the bytes of a file, and where it ends, to *digest, 0 at first (FNV-1a). One that cannot be read is
- * empty: its reader reports that. */
-void ga__file_digest(const char *path, uint64_t *digest);
-/* All of a file, with a NUL behind it. *text is NULL where it cannot be read, which is reported at `from`. */
+/* Adds the bytes of a file, and where it ends, to r->data (FNV-1a), and the file to r->sources. One that cannot
+ * be read is empty: its reader reports that. */
+void ga__file_digest(ga__reading *r, const char *path);
+/* All of a file, which is added to r->sources, with a NUL behind it. *text is NULL where it cannot be read, which is reported at `from`. */
 void ga__file_load(ga__reading *r, const char *path, const char *name, ga__place from, char **text,
                    size_t *length);
 ga__document *ga__document_read(ga__reading *r, const char *path, const char *name, const char *text,

@@ -89,7 +89,7 @@ int ga__find_source(ga__reader *reader, const ga__tree *tree, const char *what, 
   if (!path) return 0;
   snprintf(path, size, "%s/%s", reader->folder, name);
   out->path = path;
-  ga__file_digest(path, &reader->r->data);
+  ga__file_digest(reader->r, path);
   return 1;
 }
 

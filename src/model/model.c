@@ -1,4 +1,5 @@
 /* Model files as a whole: a document, its messages, its machine. */
+#include "model/source.h"
 #include "model/document.h"
 #include "model/format.h"
 #include "model/sections.h"
@@ -19,8 +20,9 @@ struct ga_model {
   const char *prescribed_by[GA_MOST_PRESCRIBED]; /* names of drives, within the document */
   char *written;                                 /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
-  char data[17]; /* digest of files with matrices, "": none */
-  char *whole;   /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
+  char data[17];                    /* digest of files with matrices, "": none */
+  const struct ga__source *sources; /* all files, within the document's memory */
+  char *whole; /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
 };
 
 ga_model_opts ga_model_defaults(void)
@@ -122,9 +124,11 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   if (model->document && !r.failed) read_document(model, &r, path);
   for (int i = 0; r.prescribed && i < used.n_prescribe && i < GA_MOST_PRESCRIBED; i++)
     model->prescribed_by[i] = r.prescribed[i].drive;
-  if (model->machine && (used.n_set > 0 || used.n_prescribe > 0 || ga__document_has_includes(model->document)))
+  if (model->machine &&
+      (used.n_set > 0 || used.n_prescribe > 0 || ga__document_has_includes(model->document)))
     r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
+  if (model->document) model->sources = r.sources;
   if (r.data) snprintf(model->data, sizeof model->data, "%016" PRIx64, r.data);
   if (r.failed || ga__messages_status(model->messages)) {
     ga_machine_destroy(&model->machine);
@@ -210,6 +214,11 @@ const char *ga_model_text(const ga_model *model)
   return model->whole ? model->whole : ga__document_text(model->document);
 }
 
+int ga_model_reads(const ga_model *model, const char *path)
+{
+  return model && path ? ga__source_has(model->sources, path) : 0;
+}
+
 const char *ga_model_data(const ga_model *model)
 {
   return model ? model->data : "";
@@ -238,6 +247,8 @@ ga_status ga_model_write_file(ga_model *model, const char *path)
   size_t length;
   if (!model) return GA_ERR_ARGUMENT;
   if (!path) return ga__null_argument(model->ctx);
+  if (ga__source_has(model->sources, path))
+    return ga__refuse(model->ctx, GA_ERR_ARGUMENT, GA_REASON_WOULD_OVERWRITE, &(ga__facts){.name = path});
   const ga_status status = ga_model_write_text(model, &text, &length);
   return status ? status : ga__document_save(model->document, path, text, length);
 }

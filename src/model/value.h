@@ -31,6 +31,7 @@ typedef struct ga__reading {
   ga__pool *pool;  /* memory that lives as long as the document */
   ga__prescribed *prescribed; /* [opts->n_prescribe]; NULL: not yet */
   uint64_t data;              /* digest of the files with matrices read so far; 0: none */
+  struct ga__source *sources; /* files read so far, in the pool */
   int failed;                 /* 1: out of memory */
   int incomplete; /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;

@@ -307,17 +307,6 @@ char *ga__document_keep(const ga__document *d, const char *written, size_t lengt
 
 /* ---- Files ---- */
 
-static int is_source(const ga__document *d, const char *path)
-{
-  struct stat target, source;
-  if (stat(path, &target)) return 0;
-  for (int i = 0; i < d->n_files; i++)
-    if (stat(d->file[i].real, &source) == 0 && source.st_dev == target.st_dev &&
-        source.st_ino == target.st_ino)
-      return 1;
-  return 0;
-}
-
 /* Returns 0 or errno. */
 static int write_bytes(const char *path, const char *mode, const char *text, size_t length)
 {
@@ -336,8 +325,6 @@ ga_status ga__document_save(const ga__document *d, const char *path, const char 
 {
   char real[PATH_MAX];
   struct stat now;
-  if (is_source(d, path))
-    return ga__refuse(d->ctx, GA_ERR_ARGUMENT, GA_REASON_WOULD_OVERWRITE, &(ga__facts){.name = path});
   const char *target = realpath(path, real) ? real : path;
   const int straight = lstat(target, &now) == 0 && !S_ISREG(now.st_mode);
   const size_t size = strlen(target) + NUMBER;

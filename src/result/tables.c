@@ -174,6 +174,13 @@ static ga_status read_set(ga_context *ctx, hid_t set, int *rows, int *cols, doub
   return status;
 }
 
+/* Only regular files are opened: a pipe would block. */
+static hid_t open_file(const char *path)
+{
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT) : -1;
+}
+
 ga_status ga_tables_numbers(ga_context *ctx, const char *path, const char *name, int *rows, int *cols,
                             double **out)
 {
@@ -187,8 +194,7 @@ ga_status ga_tables_numbers(ga_context *ctx, const char *path, const char *name,
                                    : "out");
   *out = NULL;
   const ga__hdf5_messages quiet = ga__hdf5_mute();
-  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT),
-        set = file >= 0 ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
+  hid_t file = open_file(path), set = file >= 0 ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
   ga_status status = set >= 0 ? read_set(ctx, set, rows, cols, out) : GA_ERR_FILE;
   if (set >= 0) H5Dclose(set);
   if (file >= 0) H5Fclose(file);
@@ -224,7 +230,7 @@ ga_status ga_tables_text(ga_context *ctx, const char *path, const char *name, ch
   *out = NULL;
   const int is_set = strcmp(name, "model") == 0;
   const ga__hdf5_messages quiet = ga__hdf5_mute();
-  hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), from = -1;
+  hid_t file = open_file(path), from = -1;
   if (file >= 0) from = is_set ? H5Dopen2(file, name, H5P_DEFAULT) : H5Aopen(file, name, H5P_DEFAULT);
   const ga_status status = from >= 0 ? read_text(ctx, from, is_set, out) : GA_ERR_FILE;
   if (from >= 0 && is_set) H5Dclose(from);

@@ -266,7 +266,7 @@ script("error bars are those of a whole run", "error bars are those of a whole r
        ["run m.yaml -o o.h5 --accuracy 1e-3 --t-end 3"], ["run m.yaml -o o.h5 --tol 1e-4", "run m.yaml -o o.h5 --tol 1e-4 --resume --t-end 3"])
 script("was made of; run it from the beginning", "is not the one that", SHORT, ["run m.yaml -o o.h5 --tol 1e-4", change("m.yaml", "mass: 1", "mass: 2"), "run m.yaml -o o.h5 --tol 1e-4 --resume --t-end 3"],
        ["run m.yaml -o o.h5 --tol 1e-4 --t-end 3"])
-script("whose comments would be lost; give another name", "a file that the model is read from", SHORT, ["write m.yaml -o m.yaml"], ["write m.yaml -o n.yaml", "run n.yaml -o o.h5"])
+script("is read from, which would be lost; give another name", "a file that the model is read from", SHORT, ["write m.yaml -o m.yaml"], ["write m.yaml -o n.yaml", "run n.yaml -o o.h5"])
 script("a model with errors cannot be written", "error", SHORT, [change("m.yaml", "mass: 1", "mass: -1"), "write m.yaml -o n.yaml"], [change("m.yaml", "mass: -1", "mass: 1"), "write m.yaml -o n.yaml"])
 script("curves; name fewer signals", "name fewer signals", {"m.yaml": MANY.replace("400", "30")}, ["run m.yaml -o o.h5 --tol 1e-3", "plot o.h5 idle* -o o.svg"], ["plot o.h5 idle1* -o o.svg"])
 for command in ("plot o.h5 p.z --band -o o.svg", "export o.h5 --errors --csv -"):
