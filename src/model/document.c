@@ -248,7 +248,7 @@ void ga__file_load(ga__reading *r, const char *path, const char *name, ga__place
       ga__free(r->ctx, *text);
       *text = NULL;
     }
-    ga__source_add(r, path);
+    ga__model_source_add(r, path);
   }
   fclose(file);
 }
@@ -266,7 +266,7 @@ void ga__file_digest(ga__reading *r, const char *path)
   if (file) fclose(file);
   sum = (sum ^ 0x100) * PRIME; /* where it ends */
   r->data = sum ? sum : OFFSET;
-  ga__source_add(r, path);
+  ga__model_source_add(r, path);
 }
 
 /* The tree of a text; NULL: nothing could be read. */

@@ -20,8 +20,8 @@ struct ga_model {
   const char *prescribed_by[GA_MOST_PRESCRIBED]; /* names of drives, within the document */
   char *written;                                 /* by ga_model_write_text(); NULL: not yet asked for */
   size_t n_written;
-  char data[17];                    /* digest of files with matrices, "": none */
-  const struct ga__source *sources; /* all files, within the document's memory */
+  char data[17];                          /* digest of files with matrices, "": none */
+  const struct ga__model_source *sources; /* all files, within the document's memory */
   char *whole; /* of a model with includes or overrides: its text as one file; NULL: the text as it is */
 };
 
@@ -216,7 +216,7 @@ const char *ga_model_text(const ga_model *model)
 
 int ga_model_reads(const ga_model *model, const char *path)
 {
-  return model && path ? ga__source_has(model->sources, path) : 0;
+  return model && path ? ga__model_source_has(model->sources, path) : 0;
 }
 
 const char *ga_model_data(const ga_model *model)
@@ -247,7 +247,7 @@ ga_status ga_model_write_file(ga_model *model, const char *path)
   size_t length;
   if (!model) return GA_ERR_ARGUMENT;
   if (!path) return ga__null_argument(model->ctx);
-  if (ga__source_has(model->sources, path))
+  if (ga__model_source_has(model->sources, path))
     return ga__refuse(model->ctx, GA_ERR_ARGUMENT, GA_REASON_WOULD_OVERWRITE, &(ga__facts){.name = path});
   const ga_status status = ga_model_write_text(model, &text, &length);
   return status ? status : ga__document_save(model->document, path, text, length);

@@ -4,37 +4,37 @@
 
 #include <sys/stat.h>
 
-struct ga__source {
+struct ga__model_source {
   dev_t device;
   ino_t number;
-  ga__source *next;
+  ga__model_source *next;
 };
 
-static int is_same(const ga__source *s, const struct stat *about)
+static int is_same(const ga__model_source *s, const struct stat *about)
 {
   return s->device == about->st_dev && s->number == about->st_ino;
 }
 
-void ga__source_add(ga__reading *r, const char *path)
+void ga__model_source_add(ga__reading *r, const char *path)
 {
   struct stat about;
   if (!r->pool || stat(path, &about)) return;
-  for (const ga__source *s = r->sources; s; s = s->next)
+  for (const ga__model_source *s = r->sources; s; s = s->next)
     if (is_same(s, &about)) return;
-  ga__source *added = ga__pool_take(r->pool, sizeof *added);
+  ga__model_source *added = ga__pool_take(r->pool, sizeof *added);
   if (!added) {
     r->failed = 1;
     return;
   }
-  *added = (ga__source){about.st_dev, about.st_ino, r->sources};
+  *added = (ga__model_source){about.st_dev, about.st_ino, r->sources};
   r->sources = added;
 }
 
-int ga__source_has(const ga__source *first, const char *path)
+int ga__model_source_has(const ga__model_source *first, const char *path)
 {
   struct stat about;
   if (!first || stat(path, &about)) return 0;
-  for (const ga__source *s = first; s; s = s->next)
+  for (const ga__model_source *s = first; s; s = s->next)
     if (is_same(s, &about)) return 1;
   return 0;
 }

@@ -29,10 +29,10 @@ typedef struct ga__reading {
   struct ga__parameters
       *parameters; /* values known; a parameter may use those before and after it, circles are reported */
   ga__pool *pool;  /* memory that lives as long as the document */
-  ga__prescribed *prescribed; /* [opts->n_prescribe]; NULL: not yet */
-  uint64_t data;              /* digest of the files with matrices read so far; 0: none */
-  struct ga__source *sources; /* files read so far, in the pool */
-  int failed;                 /* 1: out of memory */
+  ga__prescribed *prescribed;       /* [opts->n_prescribe]; NULL: not yet */
+  uint64_t data;                    /* digest of the files with matrices read so far; 0: none */
+  struct ga__model_source *sources; /* files read so far, in the pool */
+  int failed;                       /* 1: out of memory */
   int incomplete; /* 1: an included file could not be read, so names may be missing for that reason alone */
 } ga__reading;
 

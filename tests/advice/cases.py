@@ -374,3 +374,4 @@ for corner in ("actuator, coordinate: m, force: '-4*m - 100*t^4*abs(k - 1)'", "s
            [SENSITIVITY], [SENSITIVITY + " --set k=1.5"])
 script("give a smaller step, or another value of the parameter", "has a corner or a jump", by(SPRUNG % "spring, coordinate: m, stiffness: 4*(1 + abs(k - 1.00001)), rest: 0"),
        ["sensitivity m.yaml --by k:1e-3 -q -o o.h5"], ["sensitivity m.yaml --by k:1e-6 -q -o o.h5"])
+script("is a file that the model is read from; it is left as it is: give another name, -o", "is a file that the model is read from", SHORT, ["run m.yaml -o m.yaml"], ["run m.yaml -o o.h5"])
