@@ -1,6 +1,7 @@
 """galpha: constrained mechatronic systems by generalized-α and collocation.
 
 Models in files:    run, static, kinematics, modes, linearize, check, write; load opens results
+Many runs:          sweep, sensitivity
 Machines by parts:  Machine
 Your own equations: System
 
@@ -16,10 +17,11 @@ from .analyses import LinearModel, Modes, Report, check, kinematics, linearize, 
 from .errors import Error, GalphaWarning, Interrupted, Message, ModelError, reasons
 from .machine import Machine
 from .results import Event, Result, load
+from .studies import Table, sensitivity, sweep
 from .system import Crossing, Jacobian, Point, Retry, Simulation, Solution, State, System
 
 __version__ = version()
 __all__ = ["Crossing", "Error", "Event", "GalphaWarning", "Interrupted", "Jacobian", "LinearModel", "Machine", "Message",
            "ModelError", "Modes", "Outcome", "Point", "Report", "Result", "Retry", "Simulation", "Solution", "State",
            "System", "check", "command", "kinematics", "linearize", "load", "modes", "reasons", "run",
-           "settings", "static", "version", "write"]
+           "sensitivity", "settings", "static", "sweep", "Table", "version", "write"]

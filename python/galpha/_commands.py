@@ -154,12 +154,12 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return value
+    if isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0:  # arrays have __index__ too
+        return ",".join(_value(item) for item in value)
     if isinstance(value, int) or hasattr(value, "__index__"):
         return str(int(value))
     if isinstance(value, float) or hasattr(value, "__float__"):
         return repr(float(value))
-    if isinstance(value, Iterable):
-        return ",".join(_value(item) for item in value)
     raise TypeError(f"{value!r} is neither a number nor a text")
 
 

@@ -53,7 +53,7 @@ def _file_of(model: Model) -> "Iterator[Path]":
             path.unlink()
 
 
-def _call(command: str, model: Model, file: Path, set: "Optional[Values]", options: "Dict[str, Any]",
+def _call(command: str, model: Model, file: Path, set: "Optional[Mapping[str, Any]]", options: "Dict[str, Any]",
           *more: str) -> "_commands.Outcome":
     """A command of one model. Numbers of `set` are in SI units by what run() says, so that is no matter of warnings."""
     given = dict(set or {})
@@ -74,14 +74,14 @@ def _without_file(outcome: "_commands.Outcome") -> "_commands.Outcome":
     return outcome._replace(messages=messages)
 
 
-def _to_file(command: str, model: Model, out: "Optional[Path_]", set: "Optional[Values]", options: "Dict[str, Any]",
-             read: "Callable[[Path, Any, _commands.Outcome], T]") -> T:
+def _to_file(command: str, model: Model, out: "Optional[Path_]", set: "Optional[Mapping[str, Any]]",
+             options: "Dict[str, Any]", read: "Callable[[Path, Any, _commands.Outcome], T]", *more: str) -> T:
     """Calls a command that writes a file, and reads that. Without `out` the file lives as long as what is read."""
     with _file_of(model) as file:
         keep = Folder() if out is None else None
         stem = model.name if isinstance(model, Machine) else file.stem
         path = keep.path / f"{stem}.h5" if keep else Path(os.fspath(out or ""))
-        outcome = _call(command, model, file, set, options, f"--out={path}")
+        outcome = _call(command, model, file, set, options, f"--out={path}", *more)
     result: "Optional[T]" = None
     if path.exists() and (keep or outcome.code != 2):
         try:

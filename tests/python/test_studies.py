@@ -1,0 +1,92 @@
+"""Sweeps and sensitivities."""
+
+import threading
+import time
+import unittest
+import warnings
+
+import numpy as np
+import rig
+
+import galpha
+
+warnings.simplefilter("ignore", galpha.GalphaWarning)
+
+
+class Sweep(unittest.TestCase):
+    def test_same_bytes(self):
+        """python: the table of a sweep is that of the program, byte for byte"""
+        file, ours = rig.work / "theirs.h5", rig.work / "ours.h5"
+        rig.run_program("sweep", rig.model("pendulum"), "--set", "m=1,2.5", "--set", "L=0.5:1:0.25", "max(abs(hinge.fz))",
+                        "turn=final(hinge.angle)", "--t-end", "1", "--tol", "1e-6", "-q", "-o", file)
+        table = galpha.sweep(rig.model("pendulum"), "max(abs(hinge.fz))", "turn=final(hinge.angle)", t_end=1.0, tol=1e-6,
+                             set={"m": [1.0, 2.5], "L": "0.5:1:0.25"}, out=ours)
+        self.assertEqual(file.read_bytes(), ours.read_bytes())
+        self.assertEqual(len(table), 6)
+        self.assertEqual(table.units["turn"], "rad")
+
+    def test_columns(self):
+        """python: columns of a sweep are views, and their values those of single runs"""
+        lengths = np.linspace(0.5, 2.0, 4)
+        table = galpha.sweep(rig.model("pendulum"), "-final(hinge.angle)", set={"L": lengths}, t_end=1.0, tol=1e-6)
+        self.assertTrue(np.shares_memory(table["L"], table.values))
+        self.assertTrue(np.array_equal(table["L"], lengths))
+        for length, turn in zip(table["L"], table["-final(hinge.angle)"]):
+            res = galpha.run(rig.model("pendulum"), set={"L": float(length)}, t_end=1.0, tol=1e-6)
+            self.assertAlmostEqual(-res["hinge.angle"][-1], turn, delta=1e-12)
+        with self.assertRaisesRegex(KeyError, "there is no column 'l'"):
+            table["l"]
+
+    def test_failures(self):
+        """python: runs of a sweep that fail are rows with a message; where all fail, so does the call"""
+        table = galpha.sweep(rig.model("pendulum"), "final(t)", set={"m": [1.0, -1.0]}, t_end=0.1)
+        self.assertEqual(table.failed, [1])
+        self.assertIn("mass is -1 kg", table.messages[1])
+        self.assertTrue(np.isnan(table["final(t)"][1]))
+        with self.assertRaises(galpha.Error) as caught:
+            galpha.sweep(rig.model("pendulum"), "final(t)", set={"m": [-2.0, -1.0]}, t_end=0.1)
+        self.assertEqual(caught.exception.result.failed, [0, 1])
+        with self.assertRaisesRegex(galpha.Error, "no parameter 'mm'"):
+            galpha.sweep(rig.model("pendulum"), "final(t)", set={"mm": [1.0]})
+        with self.assertRaisesRegex(galpha.Error, "did you mean 'hinge.angle'"):
+            galpha.sweep(rig.model("pendulum"), "final(hing.angle)", set={"m": [1.0]})
+        with self.assertRaisesRegex(galpha.Error, "MEASURE is missing"):
+            galpha.sweep(rig.model("pendulum"), set={"m": [1.0]})
+
+    def test_machine(self):
+        """python: a machine of parts is swept; its parameters are those it was given"""
+        m = galpha.Machine("Oscillator", t_end=1, tolerance=1e-8, parameters={"k": 4.0})
+        m.add_scalar("x", mass=1, position=1)
+        m.add_spring("s", coordinate="x", stiffness="k", rest=0)
+        table = galpha.sweep(m, "final(x)", set={"k": [1.0, 4.0, 9.0]})
+        self.assertTrue(np.allclose(table["final(x)"], np.cos([1.0, 2.0, 3.0]), atol=1e-5))
+
+    def test_interrupted(self):
+        """python: Ctrl-C ends a sweep, which keeps the runs that are done"""
+        main = threading.main_thread().ident
+
+        def interrupt():
+            time.sleep(0.5)
+            import signal
+            signal.pthread_kill(main, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with self.assertRaises(galpha.Interrupted) as caught:
+            galpha.sweep(rig.model("pendulum"), "final(t)", set={"m": "linspace(1,2,100000)kg"}, t_end=5.0)
+        thread.join()
+        self.assertEqual(len(caught.exception.result), 100000)
+        self.assertTrue((caught.exception.result["status"] == -1).any())
+
+
+class Sensitivity(unittest.TestCase):
+    def test_oscillator(self):
+        """python: derivatives of an oscillator by its stiffness are those of the cosine"""
+        m = galpha.Machine("Oscillator", t_end=1, step=1e-3, parameters={"k": 4.0})
+        m.add_scalar("x", mass=1, position=1)
+        m.add_spring("s", coordinate="x", stiffness="k", rest=0)
+        res = galpha.sensitivity(m, "k")
+        exact = -np.sin(2.0 * res.t) * res.t / 4.0  # d cos(√k t)/dk at k = 4
+        self.assertTrue(np.allclose(res["d(x)/d(k)"], exact, atol=1e-5))
+        with self.assertRaisesRegex(galpha.Error, "not differentiated"):
+            galpha.sensitivity(m, "k", method="collocation")
