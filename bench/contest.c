@@ -66,9 +66,11 @@ static void add_automatic(contest *c)
   two->fine = fine_of_two;
 }
 
-/* Methods that keep positions alone are, without constraints, those that keep rates too; but HHT is not. */
-static int applies(const ga_method_info *info, const contest *c)
+/* Methods that keep positions alone are, without constraints, those that keep rates too; but HHT is not. With
+ * equal steps the automatic method is the stabilized one. */
+static int applies(ga_method method, const ga_method_info *info, const contest *c)
 {
+  if (method == GA_AUTOMATIC) return 0;
   return info->keeps_rates || info->hht || c->task.def.n_lambda > 0;
 }
 
@@ -77,7 +79,7 @@ static void add_methods(contest *c)
 {
   ga_method_info info;
   for (int i = 0; ga_method_at(i, &info); i++) {
-    if (!applies(&info, c)) continue;
+    if (!applies((ga_method)i, &info, c)) continue;
     contest_code *code = code_add(c, info.name, info.title, CONTEST_EQUAL);
     code->method = (ga_method)i;
     code->setting = "steps";
