@@ -8,13 +8,28 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+import setuptools
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 MODULE = "_native.abi3.so"
+
+
+def check_packages() -> None:
+    """Without build isolation pip does not look whether these are there, and fails without saying what is missing."""
+    needed = ["cffi", "numpy"]
+    if int(setuptools.__version__.split(".")[0]) < 71:  # from then on setuptools makes wheels itself
+        needed.append("wheel")
+    missing = [name for name in needed if not find_spec(name)]
+    if missing:
+        base = getattr(sys, "_base_executable", sys.executable)
+        sys.exit(f"galpha: {base} has no {', '.join(missing)}. Install with it what is missing, or take a Python that has it: "
+                 "on Debian, apt-get install python3-venv python3-dev python3-cffi python3-numpy python3-h5py, and make the environment by "
+                 "/usr/bin/python3 -m venv --system-site-packages if another python3 comes first in PATH.")
 
 
 def version() -> str:
@@ -37,5 +52,6 @@ class BuildByCMake(build_ext):
         shutil.copyfile(folder / "python/galpha" / MODULE, target)
 
 
+check_packages()
 setup(version=version(), ext_modules=[Extension("galpha._native", [], py_limited_api=True)],
       cmdclass={"build_ext": BuildByCMake}, options={"bdist_wheel": {"py_limited_api": "cp39"}})
