@@ -66,6 +66,25 @@ GA_API ga_status ga_measures_end(ga_measures *measures, double *values, double *
 /* Why measure i has no value; "": it has one. */
 GA_API const char *ga_measures_note(const ga_measures *measures, int i);
 
+/* Derivatives of measures by the parameters of a sensitivity of the run (galpha/core.h). The numbers that the
+ * measures are, are differentiated: on the same dense output, with the same nodes of integrals. Values at
+ * extremes have the derivative at their time (envelope theorem), times at which something happens that of
+ * their condition. */
+typedef struct ga_measure_by { /* one for each parameter of the sensitivity, in its order */
+  const ga_model_variation
+      *variation; /* borrowed; NULL: it enters through the state alone, as an initial value */
+  int parameter;  /* number of the parameter given to ga_measures_create() that it is; −1: none */
+} ga_measure_by;
+/* Before ga_measures_start(), which is then called after ga_sensitivity_begin(), ga_measures_step() after
+ * ga_sensitivity_step(), ga_measures_end() before anything is changed. Borrows se, copies by[n]. */
+GA_API ga_status ga_measures_differentiate(ga_measures *measures, ga_sensitivity *se, int n,
+                                           const ga_measure_by *by);
+/* After ga_measures_end(): slopes[n] of measure i; NaN where it has no value or no derivative. */
+GA_API ga_status ga_measures_slopes(const ga_measures *measures, int i, double *slopes);
+/* Why measure i has no derivative, or one of one side only, as where two maxima are equal: slopes are then
+ * those of one of them. "": it has one. */
+GA_API const char *ga_measures_slope_note(const ga_measures *measures, int i);
+
 /* ---- Designs: which values the parameters take --------------------------------------------------------- */
 
 typedef enum ga_sampling {

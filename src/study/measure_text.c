@@ -131,7 +131,7 @@ static ga_status compile(const reading *r, const char *text, int of_signals, ga_
 /* ---- Arguments ---- */
 
 /* A number that is known before the run: "2%", "3 s", "2*T". */
-static ga_status read_constant(const reading *r, const char *text, double *out)
+static ga_status read_constant(const reading *r, const char *text, double *out, int *depends)
 {
   ga_measures *m = r->m;
   ga_expr *e = NULL;
@@ -144,6 +144,7 @@ static ga_status read_constant(const reading *r, const char *text, double *out)
     status = compile(r, copy, 1, &e);
     const int *list = NULL;
     const int n_variables = e ? ga_expr_variables(e, &list) : 0;
+    *depends |= n_variables > 0;
     for (int i = 0; i < n_variables && !status; i++)
       if (list[i] <= GA__MOST_SIGNALS)
         status = ga__study_refuse(m->ctx, KIND, r->text, "a number", NULL, "'%s' changes during a run", copy);
@@ -229,7 +230,8 @@ static ga_status add_call(const reading *r, ga__measure_kind kind, int n, char *
                             ga__measure_words[kind], *arg[0] ? n : 0, n == 1 && *arg[0] ? "" : "s");
   *s = (ga__slot){.kind = kind, .n_args = n - 1};
   ga_status status = add_channel(r, arg[first], sees[kind], &s->channel);
-  for (int i = 0; i < n - 1 && !status; i++) status = read_constant(r, arg[first ? 0 : i + 1], &s->arg[i]);
+  for (int i = 0; i < n - 1 && !status; i++)
+    status = read_constant(r, arg[first ? 0 : i + 1], &s->arg[i], &s->depends);
   if (status) return status;
   set_dimension(m, s);
   m->dimension_z[m->n_slots++] = s->dimension;

@@ -14,7 +14,7 @@ static double largest(double a, double b)
 
 /* ---- Values within a step, by the polynomial through those seen ---- */
 
-static double inside(const ga__piece_seen *p, double s)
+double ga__piece_inside(const ga__piece_seen *p, double s)
 {
   double sum = 0.0;
   for (int k = 0; k < GA__POINTS; k++) {
@@ -32,10 +32,10 @@ enum { FINE = 16 }; /* places within a step at which the polynomial is looked at
  * passes target). */
 static double pass(const ga__piece_seen *p, double a, double b, double target, double band)
 {
-  const double begin = inside(p, a) - target;
+  const double begin = ga__piece_inside(p, a) - target;
   const int first = band < 0.0 ? begin > 0.0 : fabs(begin) > band;
   for (int i = 0; i < 60; i++) {
-    const double middle = 0.5 * (a + b), d = inside(p, middle) - target;
+    const double middle = 0.5 * (a + b), d = ga__piece_inside(p, middle) - target;
     if ((band < 0.0 ? d > 0.0 : fabs(d) > band) == first)
       a = middle;
     else
@@ -45,12 +45,12 @@ static double pass(const ga__piece_seen *p, double a, double b, double target, d
 }
 
 /* The first time at which y reaches `level` on its way, which goes up or down. */
-static double reach(const ga__channel_seen *c, double level, int up)
+double ga__channel_reach(const ga__channel_seen *c, double level, int up)
 {
   for (long i = 0; i < c->n; i++) {
     const ga__piece_seen *p = &c->piece[i];
     for (int k = 1; k <= FINE; k++) {
-      const double s = (double)k / FINE, y = inside(p, s);
+      const double s = (double)k / FINE, y = ga__piece_inside(p, s);
       if (up ? y < level : y > level) continue;
       return pass(p, s - 1.0 / FINE, s, level, -1.0);
     }
@@ -65,7 +65,7 @@ static double last_outside(const ga__channel_seen *c, double target, double band
     const ga__piece_seen *p = &c->piece[i];
     for (int k = FINE; k >= 0; k--) {
       const double s = (double)k / FINE;
-      if (!(fabs(inside(p, s) - target) > band)) continue;
+      if (!(fabs(ga__piece_inside(p, s) - target) > band)) continue;
       return k == FINE ? p->t + p->h : pass(p, s, s + 1.0 / FINE, target, band);
     }
   }
@@ -113,7 +113,8 @@ static void end_rise(ga__slot *s, const ga__channel_seen *c)
   const double low = s->n_args > 0 ? s->arg[0] : 0.1, high = s->n_args > 1 ? s->arg[1] : 0.9,
                change = c->now - c->first;
   if (!changes(s, c)) return;
-  s->value = reach(c, c->first + high * change, change > 0.0) - reach(c, c->first + low * change, change > 0.0);
+  s->value = ga__channel_reach(c, c->first + high * change, change > 0.0) -
+             ga__channel_reach(c, c->first + low * change, change > 0.0);
   if (isnan(s->value)) note(s, "a part of the change is not reached");
 }
 

@@ -7,12 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is looked at: a stepper at the end of a step. */
-typedef struct view {
-  ga_measures *m;
-  ga_stepper *st;
-  const ga_meter *meter;
-} view;
+typedef ga__view view;
 
 /* ---- Values ---- */
 
@@ -39,11 +34,10 @@ static ga_status see_state(const view *w, const ga_state *s, double *y)
   return status;
 }
 
-/* The same at a time within the last step. */
-static ga_status see_time(const view *w, double t, double *y)
+ga_status ga__measures_look(const ga__view *w, double t, double *y, ga_state *state)
 {
   const ga_system *sys = ga_stepper_system(w->st);
-  ga_state s = *ga_stepper_state(w->st);
+  ga_state s = *state = *ga_stepper_state(w->st);
   if (t == s.t) return see_state(w, &s, y);
   double *at = w->m->state;
   const size_t sizes[] = {
@@ -59,7 +53,15 @@ static ga_status see_time(const view *w, double t, double *y)
   s.t = t;
   s.q = part[0], s.v = part[1], s.vdot = part[2], s.lambda = part[3], s.psi = part[4], s.x = part[5],
   s.y = part[6];
+  *state = s;
   return see_state(w, &s, y);
+}
+
+/* The same at a time within the last step. */
+static ga_status see_time(const view *w, double t, double *y)
+{
+  ga_state s;
+  return ga__measures_look(w, t, y, &s);
 }
 
 /* One channel at a time within the last step; failures are kept in *status. */
@@ -171,8 +173,10 @@ static double simpson(integrand *f, double a, double b, double fa, double fq, do
 {
   const double h = b - a, whole = h / 6.0 * (fa + 4.0 * fm + fb),
                halves = h / 12.0 * (fa + 4.0 * fq + 2.0 * fm + 4.0 * fr + fb);
-  if (depth == 0 || !(fabs(halves - whole) > 15.0 * f->tolerance * h) || f->status)
-    return halves + (halves - whole) / 15.0;
+  if (depth == 0 || !(fabs(halves - whole) > 15.0 * f->tolerance * h) || f->status) {
+    if (!f->status) f->status = ga__slopes_leaf(f->w, f->channel, f->power, a, b);
+    return halves + (halves - whole) / 15.0; /* Boole's rule */
+  }
   const double m = a + 0.5 * h;
   double f1[2], f2[2];
   for (int i = 0; i < 2; i++) {
@@ -216,8 +220,9 @@ static double find_root(const view *w, int channel, double level, double a, doub
   return 0.5 * (a + b);
 }
 
-/* Goes on to a value at b. */
-static ga_status pass_level(const view *w, ga__slot *s, double a, double ya, double b, double yb)
+/* Goes on to a value at b, in a step that is seen at t. */
+static ga_status pass_level(const view *w, ga__slot *s, const double *t, double a, double ya, double b,
+                            double yb)
 {
   const double level = s->kind == GA__MEASURE_AT ? 0.0 : s->arg[0];
   const int side = (yb > level) - (yb < level), wanted = s->n_args > 1 ? (int)s->arg[1] : 1;
@@ -225,7 +230,10 @@ static ga_status pass_level(const view *w, ga__slot *s, double a, double ya, dou
   if (side == 0) return GA_OK;
   if (s->side != 0 && side != s->side) {
     s->count += 1.0;
-    if ((int)s->count == wanted) s->value = a < b ? find_root(w, s->channel, level, a, b, ya, &status) : b;
+    if ((int)s->count == wanted) {
+      s->value = a < b ? find_root(w, s->channel, level, a, b, ya, &status) : b;
+      if (!status) status = ga__slopes_slot(w, (int)(s - w->m->slot), s->value, t, a < b ? 1 : -1);
+    }
   }
   s->side = side;
   return status;
@@ -246,13 +254,13 @@ static ga_status add_crossings(const view *w, ga__slot *s, const double *t, cons
         const double best =
             climb(w, s->channel, d1 > 0.0 ? -1.0 : 1.0, t[k - 1], t[k], t[k + 1], y[k], &at, &status);
         if (!status && (best - level) * d1 < 0.0 && at > t[k - 1] && at < t[k + 1]) {
-          status = pass_level(w, s, t[k - 1], y[k - 1], at, best);
-          if (!status && at < t[k]) status = pass_level(w, s, at, best, t[k], y[k]);
+          status = pass_level(w, s, t, t[k - 1], y[k - 1], at, best);
+          if (!status && at < t[k]) status = pass_level(w, s, t, at, best, t[k], y[k]);
           continue;
         }
       }
     }
-    status = pass_level(w, s, t[k - 1], y[k - 1], t[k], y[k]);
+    status = pass_level(w, s, t, t[k - 1], y[k - 1], t[k], y[k]);
   }
   return status;
 }
@@ -277,6 +285,7 @@ static ga_status keep_piece(ga_measures *m, ga__channel_seen *c, const ga__piece
 static ga_status see_channel(const view *w, int i, const double *t, const ga__piece_seen *piece)
 {
   ga__channel_seen *c = &w->m->channel[i];
+  const double best[2] = {c->best[0], c->best[1]}, t_best[2] = {c->t_best[0], c->t_best[1]};
   ga_status status = GA_OK;
   for (int k = 0; k < GA__POINTS; k++) c->peak = fmax(c->peak, fabs(piece->y[k]));
   if (c->see & GA__SEE_EXTREMES)
@@ -286,6 +295,7 @@ static ga_status see_channel(const view *w, int i, const double *t, const ga__pi
     }
   if (!status && (c->see & GA__SEE_SUMS) && piece->h > 0.0) status = add_integrals(w, i, t, piece->y);
   if (!status && (c->see & GA__SEE_HISTORY)) status = keep_piece(w->m, c, piece);
+  if (!status) status = ga__slopes_channel(w, i, t, piece, best, t_best);
   c->now = piece->y[GA__PARTS];
   return status;
 }
@@ -296,7 +306,7 @@ static ga_status see_slot(const view *w, ga__slot *s, const double *t, const dou
   if (s->kind == GA__MEASURE_CROSSING || s->kind == GA__MEASURE_CROSSINGS) return add_crossings(w, s, t, y);
   if (s->kind != GA__MEASURE_AT || !(s->arg[0] > t[0] && s->arg[0] <= t[GA__PARTS])) return GA_OK;
   s->value = s->arg[0] == t[GA__PARTS] ? y[GA__PARTS] : look(w, s->channel, s->arg[0], &status);
-  return status;
+  return status ? status : ga__slopes_slot(w, (int)(s - w->m->slot), s->arg[0], t, 0);
 }
 
 /* A step from m->t on, or a jump (end == m->t). */
@@ -310,6 +320,7 @@ static ga_status see_piece(const view *w, double end, int inside)
   for (int k = 0; k < GA__POINTS; k++) t[k] = k == GA__PARTS ? end : begin + h * k / GA__PARTS;
   for (int k = inside ? 1 : GA__PARTS; k < GA__POINTS && !status; k++)
     status = see_time(w, t[k], m->y + (size_t)k * n);
+  if (!status) status = ga__slopes_piece(w, t, inside);
   for (int i = 0; i < m->n_channels && !status; i++) {
     ga__channel_seen *c = &m->channel[i];
     ga__piece_seen piece = {.t = begin, .h = h};
@@ -384,12 +395,19 @@ ga_status ga_measures_start(ga_measures *measures, ga_stepper *st, const ga_mete
     c->peak = fabs(c->now);
     keep_extreme(c, 0, m->t, c->now);
     keep_extreme(c, 1, m->t, c->now);
-    for (int k = 0; k < m->n_slots; k++) {
+  }
+  if (!status) status = ga__slopes_start(&w);
+  for (int i = 0; i < m->n_channels && !status; i++) {
+    ga__channel_seen *c = &m->channel[i];
+    for (int k = 0; k < m->n_slots && !status; k++) {
       ga__slot *s = &m->slot[k];
       if (s->channel != i) continue;
-      if (s->kind == GA__MEASURE_AT && s->arg[0] == m->t) s->value = c->now;
+      if (s->kind == GA__MEASURE_AT && s->arg[0] == m->t) {
+        s->value = c->now;
+        status = ga__slopes_slot(&w, k, m->t, NULL, 0);
+      }
       if (s->kind == GA__MEASURE_CROSSING || s->kind == GA__MEASURE_CROSSINGS)
-        status = pass_level(&w, s, m->t, c->now, m->t, c->now);
+        status = pass_level(&w, s, NULL, m->t, c->now, m->t, c->now);
     }
   }
   m->started = !status;
@@ -435,7 +453,7 @@ ga_status ga_measures_end(ga_measures *measures, double *values, double *scales)
     end_measure(m, &m->measure[i], &values[i], &scale);
     if (scales) scales[i] = scale;
   }
-  return GA_OK;
+  return ga__slopes_end(m);
 }
 
 /* ---- Creation ---- */
@@ -445,6 +463,7 @@ void ga_measures_destroy(ga_measures **measures)
   if (!measures || !*measures) return;
   ga_measures *m = *measures;
   ga_context *ctx = m->ctx;
+  ga__slopes_destroy(m);
   for (int i = 0; m->measure && i < m->n; i++) ga_expr_destroy(&m->measure[i].e);
   for (int i = 0; m->channel && i <= m->n_channels; i++) { /* one more may have failed half-way */
     ga_expr_destroy(&m->channel[i].e);

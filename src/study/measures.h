@@ -43,6 +43,7 @@ typedef struct ga__slot { /* one call of a measure */
   ga__measure_kind kind;
   int channel, n_args;
   double arg[2];
+  int depends; /* 1: an argument depends on parameters */
   ga_dimension dimension;
   double value, scale;
   int side;     /* of crossings: +1 above the level, −1 below, 0 not known yet */
@@ -74,7 +75,23 @@ struct ga_measures {
   double t_start, t; /* [s] */
   double missing;    /* [s] 0, or the first time at which a step could not be seen inside */
   int started;
+  struct ga__slopes *slopes; /* NULL: derivatives are not wanted */
 };
+
+/* What is looked at: a stepper at the end of a step. */
+typedef struct ga__view {
+  ga_measures *m;
+  ga_stepper *st;
+  const ga_meter *meter;
+} ga__view;
+
+/* Values of all channels at a time within the last step, into y[n_channels]; the state is left in *s, whose
+ * arrays are those of the stepper or of m->state. */
+ga_status ga__measures_look(const ga__view *w, double t, double *y, ga_state *s);
+/* The value of the polynomial through the values seen of a piece, at s in [0, 1]. */
+double ga__piece_inside(const ga__piece_seen *p, double s);
+/* The first time at which the values of a channel reach `level` on their way, which goes up or down. */
+double ga__channel_reach(const ga__channel_seen *c, double level, int up);
 
 extern const char *const ga__measure_words[GA__N_MEASURES];
 
@@ -82,5 +99,22 @@ extern const char *const ga__measure_words[GA__N_MEASURES];
 ga_status ga__measures_read(ga_measures *m, const char *const *texts, int *which);
 /* The value of a slot at the end of a run, with its scale and note. */
 void ga__slot_end(const ga_measures *m, ga__slot *s);
+
+/* ---- Derivatives by parameters (measure_slopes.c); nothing happens where they are not wanted ---- */
+
+void ga__slopes_destroy(ga_measures *m);
+/* At the start, with the values of channels known. */
+ga_status ga__slopes_start(const ga__view *w);
+/* Before channels see a step: their slopes at the times t[GA__POINTS]. */
+ga_status ga__slopes_piece(const ga__view *w, const double *t, int inside);
+/* A part of the integral of (y − origin)^power, by the rule of Boole: y at quarters of [a, b]. */
+ga_status ga__slopes_leaf(const ga__view *w, int channel, int power, double a, double b);
+/* A channel has seen a step; before: its best values and their times until then. */
+ga_status ga__slopes_channel(const ga__view *w, int channel, const double *t, const ga__piece_seen *piece,
+                             const double best[2], const double t_best[2]);
+/* A slot has its value at a time within the step; crosses 1: the value is that time. */
+ga_status ga__slopes_slot(const ga__view *w, int slot, double at, const double *t, int crosses);
+/* At the end, with all values known. */
+ga_status ga__slopes_end(ga_measures *m);
 
 #endif

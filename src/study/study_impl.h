@@ -94,14 +94,24 @@ typedef struct ga__outcome { /* of one run */
   char text[GA_ERROR_TEXT]; /* the first warning, or why a measure has no value */
 } ga__outcome;
 
+typedef struct ga__derived { /* derivatives beside a run */
+  int n;
+  ga_model_variation *const *by; /* [n] of the model */
+  const int *parameter;          /* [n] number among those of the measures; −1: none */
+  double *series;                /* [n × n_signals × n_times] NaN behind the end of the run */
+  double *measures;              /* [n × n_measures] */
+  int refused; /* 1: the run has none, or not all: the context's error, or `text`, says why */
+  char text[GA_ERROR_TEXT];
+} ga__derived;
+
 /* The model with these overrides; *out exists after errors of the model too. settings: those of the run. */
 ga_status ga__trial_open(ga_context *ctx, const ga__trial *t, int n_set, const char *const *set,
                          ga_model **out, ga_run_settings *settings);
-/* One run, with these settings. stop may be NULL. The context must log to ga__trial_log() with the outcome.
- */
+/* One run, with these settings. stop and derived may be NULL. */
 ga_status ga__trial_run(ga_context *ctx, const ga__trial *t, const ga_model *model,
                         const ga_run_settings *settings, int n_parameters,
-                        const ga_study_parameter *parameters, const volatile int *stop, ga__outcome *out);
+                        const ga_study_parameter *parameters, const volatile int *stop, ga__outcome *out,
+                        ga__derived *derived);
 void ga__trial_note(ga__outcome *out, const char *text);
 
 /* ---- The journal: finished runs on the disk (journal.c) ---- */

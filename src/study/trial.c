@@ -58,7 +58,12 @@ typedef struct run {
   ga_meter *meter;
   ga_event_watch *events;
   ga_measures *measures;
-  int *signal;        /* [n_signals] */
+  int *signal;          /* [n_signals] */
+  ga__derived *derived; /* NULL: derivatives are not wanted */
+  ga_sensitivity *se;
+  ga_measure_by *by;
+  double *within;     /* q, v, ... of a state within a step */
+  int next_derived;   /* of the times */
   int started, ended; /* ended 1: by an event */
   int next;           /* of the times */
   ga_status status;   /* of callbacks */
@@ -92,6 +97,116 @@ static int on_event(void *user, int event, const ga_state *s)
   if (!r->status) r->status = ga_measures_step(r->measures, r->stepper, r->meter);
   if (!r->status) r->status = ga_meter_update(r->meter, ga_stepper_state(r->stepper));
   return r->status != GA_OK;
+}
+
+/* ---- Derivatives ---- */
+
+/* A failure of derivatives, not of the run. */
+static ga_status refuse_derivatives(run *r, ga_status status)
+{
+  if (status && status != GA_ERR_MEMORY) {
+    r->derived->refused = 1;
+    if (!*r->derived->text)
+      ga__cut_text(r->derived->text, sizeof r->derived->text, ga_context_error(r->ctx)->text);
+  }
+  return status;
+}
+
+static ga_status create_derivatives(run *r)
+{
+  const ga__derived *d = r->derived;
+  const ga_system *sys = ga_machine_system(r->machine);
+  const size_t room =
+      (size_t)ga_group_nq(ga_system_group(sys)) + 2 * (size_t)ga_system_size(sys, GA_BLOCK_V) +
+      (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA) + (size_t)ga_system_size(sys, GA_BLOCK_PSI) +
+      (size_t)ga_system_size(sys, GA_BLOCK_X) + (size_t)ga_system_size(sys, GA_BLOCK_Y);
+  ga_parameter *list = ga__alloc(r->ctx, (size_t)d->n, sizeof *list);
+  r->by = ga__alloc(r->ctx, (size_t)d->n, sizeof *r->by);
+  r->within = ga__alloc(r->ctx, room + (size_t)r->t->n_signals + 1, sizeof *r->within);
+  ga_status status = list && r->by && r->within ? GA_OK : ga__no_memory(r->ctx, "derivatives of a run");
+  for (int j = 0; j < d->n && !status; j++) {
+    list[j] = *ga_model_variation_parameter(d->by[j]);
+    r->by[j] = (ga_measure_by){d->by[j], d->parameter ? d->parameter[j] : -1};
+  }
+  if (!status) status = ga_sensitivity_create(r->ctx, r->stepper, d->n, list, &r->se);
+  if (!status && r->t->n_measures > 0) status = ga_measures_differentiate(r->measures, r->se, d->n, r->by);
+  ga__free(r->ctx, list);
+  return refuse_derivatives(r, status);
+}
+
+/* Slopes of the signals at one of the times, which lies within the last step. */
+static ga_status derive_signals(run *r, int which)
+{
+  const ga__trial *t = r->t;
+  const ga__derived *d = r->derived;
+  const ga_system *sys = ga_machine_system(r->machine);
+  const size_t sizes[] = {
+      (size_t)ga_group_nq(ga_system_group(sys)), (size_t)ga_system_size(sys, GA_BLOCK_V),
+      (size_t)ga_system_size(sys, GA_BLOCK_V),   (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA),
+      (size_t)ga_system_size(sys, GA_BLOCK_PSI), (size_t)ga_system_size(sys, GA_BLOCK_X),
+      (size_t)ga_system_size(sys, GA_BLOCK_Y)};
+  ga_state s = *ga_stepper_state(r->stepper);
+  double *part[7], *at = r->within;
+  const double time = t->times[which];
+  const int inside = time != s.t;
+  ga_status status = GA_OK;
+  for (int i = 0; i < 7; i++) part[i] = at, at += sizes[i];
+  double *slope = at;
+  if (inside) {
+    status = ga_stepper_interpolate(r->stepper, time, part[0], part[1], part[2], part[3], part[4], part[5],
+                                    part[6]);
+    s.t = time, s.q = part[0], s.v = part[1], s.vdot = part[2], s.lambda = part[3], s.psi = part[4];
+    s.x = part[5], s.y = part[6];
+  }
+  for (int j = 0; j < d->n && !status; j++) {
+    const ga_machine *others[GA_PARAMETER_VALUES];
+    const ga_state *g = ga_sensitivity_at(r->se, j);
+    for (int k = 0; k < GA_PARAMETER_VALUES; k++) others[k] = ga_model_variation_machine(d->by[j], k);
+    if (inside) status = ga_sensitivity_inside(r->se, j, time, &g);
+    if (status) break;
+    const ga_direction along = {g->q, g->v, g->vdot, g->lambda, g->psi, g->x, g->y};
+    status = ga_machine_signal_sensitivities(r->machine, others, ga_model_variation_parameter(d->by[j])->step,
+                                             &s, &along, t->n_signals, r->signal, slope);
+    for (int i = 0; i < t->n_signals && !status; i++)
+      d->series[((size_t)j * (size_t)t->n_signals + (size_t)i) * (size_t)t->n_times + (size_t)which] =
+          slope[i];
+  }
+  return status;
+}
+
+/* Up to the end of the last step, which began at `from`; at the start: from < t. */
+static ga_status derive_until_now(run *r, double from)
+{
+  const ga__trial *t = r->t;
+  const double now = ga_stepper_state(r->stepper)->t;
+  ga_status status = GA_OK;
+  while (r->next_derived < t->n_times && t->times[r->next_derived] < from) r->next_derived++;
+  for (; r->next_derived < t->n_times && t->times[r->next_derived] <= now && !status; r->next_derived++)
+    status = derive_signals(r, r->next_derived);
+  return refuse_derivatives(r, status);
+}
+
+/* Those of measures. */
+static ga_status finish_derivatives(run *r)
+{
+  ga__derived *d = r->derived;
+  const int n = r->t->n_measures;
+  double *slope = n > 0 ? ga__alloc(r->ctx, (size_t)d->n, sizeof *slope) : NULL;
+  if (n > 0 && !slope) return ga__no_memory(r->ctx, "derivatives of a run");
+  ga_status status = GA_OK;
+  for (int i = 0; i < n && !status; i++) {
+    const char *note = ga_measures_slope_note(r->measures, i);
+    status = ga_measures_slopes(r->measures, i, slope);
+    for (int j = 0; j < d->n; j++) d->measures[(size_t)j * (size_t)n + (size_t)i] = slope[j];
+    if (note && *note && !*d->text) {
+      const int missing = isnan(slope[0]);
+      snprintf(d->text, sizeof d->text, "%s: %s", r->t->measures[i], note);
+      d->refused |= missing;
+    }
+    for (int j = 0; j < d->n; j++) d->refused |= !isfinite(slope[j]);
+  }
+  ga__free(r->ctx, slope);
+  return status;
 }
 
 static ga_status find_signals(run *r)
@@ -135,7 +250,7 @@ static ga_status create(run *r, const ga_run_settings *settings, int n_parameter
   if (!status)
     status = ga_measures_create(r->ctx, r->machine, r->t->n_measures, r->t->measures, n_parameters,
                                 parameters, NULL, &r->measures);
-  return status;
+  return !status && r->derived ? create_derivatives(r) : status;
 }
 
 /* Replaces positions and states by those of a static equilibrium. */
@@ -179,7 +294,15 @@ static ga_status start(run *r, const ga_run_settings *settings)
   if (!status)
     status = ga_simulator_start(r->simulator, &opts, settings->t_start, q, v, x, lambda, psi, NULL);
   if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->stepper));
+  if (!status && r->derived && settings->from_equilibrium)
+    status = refuse_derivatives(
+        r, ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SENSITIVITY,
+                      &(ga__facts){.kind = "sensitivities",
+                                   .name = "from_equilibrium",
+                                   .detail = "a start at a static equilibrium is not differentiated"}));
+  if (!status && r->derived) status = refuse_derivatives(r, ga_sensitivity_begin(r->se));
   if (!status) status = ga_measures_start(r->measures, r->stepper, r->meter);
+  if (!status && r->derived) status = derive_until_now(r, -INFINITY);
   r->started = !status;
   ga__free(r->ctx, q);
   return status;
@@ -190,12 +313,15 @@ static ga_status run_steps(run *r)
   ga_status status = GA_OK;
   while (!status && !ga_simulator_finished(r->simulator) && !r->ended) {
     if (r->stop && *r->stop) return GA_STOPPED;
+    const double from = ga_stepper_state(r->stepper)->t;
     status = ga_simulator_step(r->simulator);
     if (r->status) return r->status;
     if (status < 0) return status;
     if (status && !ga_simulator_finished(r->simulator)) r->ended = 1; /* an event has ended the run */
-    status = ga_meter_follow(r->meter, r->stepper);
+    status = r->derived ? refuse_derivatives(r, ga_sensitivity_step(r->se)) : GA_OK;
+    if (!status) status = ga_meter_follow(r->meter, r->stepper);
     if (!status) status = ga_measures_step(r->measures, r->stepper, r->meter);
+    if (!status && r->derived) status = derive_until_now(r, from);
     if (!status) status = ga_meter_update(r->meter, ga_stepper_state(r->stepper));
   }
   return status;
@@ -226,14 +352,19 @@ static ga_status finish(run *r)
     snprintf(text, sizeof text, "%s: %s", r->t->measures[i], note);
     ga__trial_note(r->out, text);
   }
-  return GA_OK;
+  return r->derived ? finish_derivatives(r) : GA_OK;
 }
 
 ga_status ga__trial_run(ga_context *ctx, const ga__trial *t, const ga_model *model,
                         const ga_run_settings *settings, int n_parameters,
-                        const ga_study_parameter *parameters, const volatile int *stop, ga__outcome *out)
+                        const ga_study_parameter *parameters, const volatile int *stop, ga__outcome *out,
+                        ga__derived *derived)
 {
-  run r = {.ctx = ctx, .t = t, .machine = ga_model_machine(model), .stop = stop, .out = out};
+  run r = {
+      .ctx = ctx, .t = t, .machine = ga_model_machine(model), .stop = stop, .out = out, .derived = derived};
+  for (size_t i = 0; derived && i < (size_t)derived->n * (size_t)t->n_signals * (size_t)t->n_times; i++)
+    derived->series[i] = NAN;
+  if (derived) derived->refused = 0, derived->text[0] = '\0';
   for (int i = 0; i < t->n_measures; i++) out->measures[i] = NAN;
   for (size_t i = 0; i < (size_t)t->n_signals * (size_t)t->n_times; i++) out->series[i] = NAN;
   ga_status status = create(&r, settings, n_parameters, parameters);
@@ -241,6 +372,9 @@ ga_status ga__trial_run(ga_context *ctx, const ga__trial *t, const ga_model *mod
   if (!status) status = run_steps(&r);
   if (!status) status = finish(&r);
   ga_measures_destroy(&r.measures);
+  ga_sensitivity_destroy(&r.se);
+  ga__free(ctx, r.by);
+  ga__free(ctx, r.within);
   ga__free(ctx, r.signal);
   ga_meter_destroy(&r.meter);
   ga_simulator_destroy(&r.simulator);

@@ -85,7 +85,7 @@ static int round_of(ga_study_worker *w, const ga_model *model, const ga_run_sett
   w->out.warnings = 0;
   w->out.text[0] = '\0';
   *status = ga__trial_run(w->ctx, &w->study->trial, model, settings, w->sets.n_varied, w->sets.parameter,
-                          w->stop, &w->out);
+                          w->stop, &w->out, NULL);
   return *status == GA_OK;
 }
 

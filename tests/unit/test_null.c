@@ -203,6 +203,7 @@ static char *read_text_;
 static ga_design *design;
 static ga_design_opts design_opts_;
 static ga_measures *measures;
+static ga_measure_by measure_by_;
 static ga_study *study;
 static ga_study_opts study_opts_;
 static ga_study_worker *worker;
@@ -976,6 +977,9 @@ static ga_control_block *new_block(void)
   STATUS(ga_measures_step, (P(measures), P(st), FINE(meter))) \
   STATUS(ga_measures_end, (P(measures), P(numbers), FINE(numbers))) \
   VALUE(ga_measures_note, (P(measures), 0)) \
+  STATUS(ga_measures_differentiate, (P(measures), P(sensitivity), 1, P(&measure_by_))) \
+  STATUS(ga_measures_slopes, (P(measures), 0, P(numbers))) \
+  VALUE(ga_measures_slope_note, (P(measures), 0)) \
   STATUS(ga_design_create, (P(ctx), P(&design_opts_), P(&none.design))) \
   VOID(ga_design_destroy, (P(&none.design))) \
   VALUE(ga_design_n_runs, (P(design))) \
