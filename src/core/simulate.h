@@ -92,8 +92,8 @@ void ga__sim_test_velocity(ga_simulator *sim, int i);
 int ga__sim_drop_velocity_test(ga_simulator *sim);
 
 /* -- The choice of the order (simulate_order.c) -- */
-/* What a stepper has to know of error control: its tolerance, `part` of that of the options, the order to begin
- * with, and the member that has it. */
+/* What a stepper has to know of error control: its tolerance, `part` of that of the options, the order to
+ * begin with, and the member that has it. */
 void ga__sim_begin_order(ga_stepper *st, const ga_simulate_opts *o, double part);
 double ga__sim_work(const ga_stepper *st); /* so far, in tenths of residuals */
 /* After a step of size h that took this work: chooses the order of the next one. */
@@ -166,8 +166,9 @@ void ga__sim_set_grid(ga_simulator *sim);
 /* sim->view: the state at t within the last step. */
 ga_status ga__sim_interpolate(ga_simulator *sim, double t);
 /* Checks the last step within: *again: size to try instead, so that it ends where something acts; 0:
- * accepted. */
-ga_status ga__sim_inspect_step(ga_simulator *sim, double *again);
+ * accepted. beside_singular 1: it ends close to a singular position, where the equations are off by rounding,
+ * so that only what acts is searched for. */
+ga_status ga__sim_inspect_step(ga_simulator *sim, int beside_singular, double *again);
 /* After a step that the error test rejects, before it is undone: finds velocities that count from then on. */
 ga_status ga__sim_inspect_rejected(ga_simulator *sim);
 /* Equal steps are not changed; what they miss is reported. But switches are never passed over: *again: size

@@ -262,11 +262,11 @@ ga_status ga__sim_inspect_rejected(ga_simulator *sim)
   return sim->hidden ? find_hidden(sim, &t) : GA_OK;
 }
 
-ga_status ga__sim_inspect_step(ga_simulator *sim, double *again)
+ga_status ga__sim_inspect_step(ga_simulator *sim, int beside_singular, double *again)
 {
   const double h = sim->st->now.scalar[GA__H_OLD];
   double t = INFINITY;
-  ga_status status = sim->grid > 0.0 ? find_defect(sim, &t) : GA_OK;
+  ga_status status = sim->grid > 0.0 && !beside_singular ? find_defect(sim, &t) : GA_OK;
   *again = status ? GA__AFTER_FAILURE * h : 0.0; /* as if the step could not be tested */
   if (status) return status;
   const double begin = sim->st->next.scalar[GA__T];

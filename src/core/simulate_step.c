@@ -81,9 +81,12 @@ static ga_status make_fixed_step(ga_simulator *sim)
 #define SAME 0.01     /* [-] relative difference of sizes that count as equal */
 
 /* Size of the next attempt after `tries`; 0: none is left, or the position is not singular. err 0: the step
- * failed. */
+ * failed. Without constraints no position is singular: a matrix that looks so has forces of very different
+ * stiffness. */
 static double choose_another_size(const ga_simulator *sim, double wanted, double err, int *tries)
 {
+  const int *size = sim->st->sys->size;
+  if (size[GA_BLOCK_LAMBDA] + size[GA_BLOCK_PSI] == 0) return 0.0;
   if (!(sim->st->stats.rcond < CLOSE) || sim->st->diverged || (err > 0.0 && err < EXCESSIVE)) return 0.0;
   while (++*tries < N_ANOTHER) {
     const double over = ANOTHER[*tries].over, part = over > 0.0 ? 1.0 + over : ANOTHER[*tries].part;
@@ -148,8 +151,8 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
       *err = 0.0;
     } else {
       status = ga__sim_judge_error(sim, h, err, &before, &again);
-      if (tries == 0 && !status)
-        status = again == 0.0 ? ga__sim_inspect_step(sim, &again) : ga__sim_inspect_rejected(sim);
+      if (!status)
+        status = again == 0.0 ? ga__sim_inspect_step(sim, tries > 0, &again) : ga__sim_inspect_rejected(sim);
       if (again == 0.0 && aim.n > 0 && (again = ga__sim_stand_at_edge(sim, h, &aim)) > 0.0) {
         if ((status = ga_stepper_undo(st))) return status;
         h = again;
