@@ -263,9 +263,9 @@ static int expands(const ga_stepper *st)
          ga__order_wants(st->sys, st->sys->n, st->opts.lu, 0);
 }
 
-ga__layout ga__exact_layout(const ga_stepper *st)
+ga__layout ga__exact_layout(const ga_stepper *st, int leaves_out)
 {
-  return expands(st) ? expanded_layout(st) : layout_of(st, GA__COMPLETE);
+  return expands(st) && !leaves_out ? expanded_layout(st) : layout_of(st, GA__COMPLETE);
 }
 
 /* Without η the matrix is complete. */

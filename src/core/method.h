@@ -121,7 +121,7 @@ ga_status ga__exact_predict(ga_stepper *st, double h, ga__scratch scratch);
 void ga__exact_trial(ga_stepper *st);
 int ga__exact_is_family(const ga__family *family);
 /* The layout of the matrix with all terms, whatever the options say about those of η. */
-ga__layout ga__exact_layout(const ga_stepper *st);
+ga__layout ga__exact_layout(const ga_stepper *st, int leaves_out);
 const double *ga__exact_b(const ga_stepper *st); /* [n_b] B at the beginning of the step, if there are η */
 /* Residuals of the system at the trial into r and, if rate is not NULL, B v + Φ_t; with the derivatives
  * `want` if the iteration matrix is made next and a sweep gives them at no extra cost. */

@@ -16,10 +16,14 @@ ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const cha
                                  .expected = remedy});
 }
 
-static ga_status refuse_redundant(ga_sensitivity *se)
+ga_status ga__refuse_parameter(ga_sensitivity *se, int j, const char *what, const char *remedy)
 {
-  return ga__refuse_sensitivity(se, "constraints follow from others, and their multipliers are not unique",
-                                "leave out redundant constraints");
+  return ga__refuse(se->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
+                    &(ga__facts){.at = &(ga__fact_time){se->st->now.scalar[GA__T], NAN, -1, -1},
+                                 .kind = "sensitivities",
+                                 .name = se->parameter[j].name,
+                                 .detail = what,
+                                 .expected = remedy});
 }
 
 /* ---- Creation ---- */
@@ -84,6 +88,7 @@ static ga_status work_create(ga_sensitivity *se)
                             {&se->force, nv},
                             {&se->g, all},
                             {&se->rhs, all},
+                            {&se->by_p, all},
                             {&se->value, all},
                             {&se->room, all},
                             {&se->kept, all},
@@ -103,13 +108,6 @@ static ga_status work_create(ga_sensitivity *se)
                             {&se->at_x, nx}};
   ga_status status = ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &se->work, NULL);
   return status ? status : ga__moved_point_create(se->ctx, sys, &se->moved);
-}
-
-static ga_status matrix_create(ga_sensitivity *se)
-{
-  const ga__layout layout = ga__exact_layout(se->st);
-  const ga_status status = ga__assembly_create(se->st->sys, &layout, se->st->opts.lu, &se->assembly);
-  return status ? status : ga__assembly_lu(&se->assembly, se->st->opts.lu, &se->lu);
 }
 
 static int same_sizes(const ga_system *a, const ga_system *b)
@@ -163,7 +161,6 @@ static ga_status check_method(ga_sensitivity *se)
                                       ? "steps of collocation are not differentiated"
                                       : "steps of the weighted methods are not differentiated",
                                   REMEDY);
-  if (st->red.plain_refused) return refuse_redundant(se);
   if (st->sys->def.sample)
     return ga__refuse_sensitivity(se, "states jump at sample times", "sampled blocks are not supported");
   if (st->sys->def.n_switches > 0)
@@ -182,7 +179,7 @@ static ga_status build(ga_sensitivity *se, const ga_parameter *given)
     status = ga__no_memory(se->ctx, "sensitivities");
   for (int j = 0; j < se->n && !status; j++) status = parameter_create(se, j, &given[j]);
   if (!status) status = work_create(se);
-  if (!status) status = matrix_create(se);
+  if (!status) status = ga__sensitivity_matrix(se, se->st->red.plain_refused);
   return status;
 }
 
@@ -224,6 +221,7 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
   ga__free(s->ctx, s->parameter);
   ga_lu_destroy(&s->lu);
   ga__assembly_destroy(&s->assembly);
+  ga__least_destroy(s);
   ga__moved_point_destroy(s->ctx, &s->moved);
   ga__free(s->ctx, s->work);
   ga_context_destroy(&s->quiet);
@@ -245,7 +243,7 @@ static void show(ga_sensitivity *se)
                                        d->a,
                                        d->lambda,
                                        d->psi,
-                                       d->eta,
+                                       se->st->red.null.r > 0 ? NULL : d->eta,
                                        d->x,
                                        d->xdot,
                                        d->w,
@@ -269,7 +267,6 @@ ga_status ga_sensitivity_begin(ga_sensitivity *se)
   if (!st->has_state || st->now.scalar[GA__H_OLD] > 0.0)
     return ga__refuse_order(se->ctx, __func__, "right after a start of its stepper");
   if (st->begun.a) return ga__refuse_sensitivity(se, "a₀ is given as numbers", "leave it to the start");
-  if (st->red.null.r > 0) return refuse_redundant(se);
   for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
   const ga_status status = ga__sensitivity_start(se, 0);
   if (!status) show(se);
@@ -290,7 +287,9 @@ ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st)
 {
   if (!ga__exact_is_family(st->family))
     return ga__refuse_sensitivity(se, "steps of collocation are not differentiated", "take GA_STABILIZED");
-  if (st->red.null.r > 0 || st->red.null_eta.r > 0) return refuse_redundant(se);
+  if (st->now.scalar[GA__REDUNDANT] != st->next.scalar[GA__REDUNDANT])
+    return ga__refuse_sensitivity(
+        se, "the number of independent constraints changes, as at a singular position", NULL);
   if (st->v_n == st->v_moved)
     return ga__refuse_sensitivity(se, "the index-3 form moves velocities where step sizes change",
                                   "take GA_STABILIZED or equal steps");
@@ -327,7 +326,6 @@ static ga_status differentiate_restart(ga_sensitivity *se)
   if (st->begun_as != GA__BEHIND_JUMP)
     return ga__refuse_sensitivity(se, "the run was restarted by an event, whose time depends on parameters",
                                   "leave out events that change the motion");
-  if (st->red.null.r > 0) return refuse_redundant(se);
   return ga__sensitivity_start(se, 1);
 }
 

@@ -45,6 +45,19 @@ typedef struct ga__linear_step {
   double *exponent, *v_n; /* [nv] */
 } ga__linear_step;
 
+/* Of redundant constraints (sensitivity_redundant.c); allocated at the first redundant state. */
+typedef struct ga__least {
+  ga__saddle saddle;
+  int *row_start, *of_row;                  /* entries of B by rows */
+  int *block_at, *block_size, *block_place; /* [nv] the group's block of a coordinate; size 0: none */
+  double *B, *dB;                           /* [n_b] at the end of the step, and a derivative */
+  double *G0;                               /* [n_entries] G there for v = 0 */
+  double *y;                                /* [n] R² λ = J y */
+  double *turned;                           /* [nv] [δq, y] */
+  double *aim;                              /* [n_lambda] R⁻¹ δJ y − 2 δR λ */
+  int turns;                                /* 1: step.ad is ad(δq), and not zero */
+} ga__least;
+
 struct ga_sensitivity {
   ga_context *ctx, *quiet; /* quiet: without messages, for starts at other values */
   ga_stepper *st;
@@ -53,6 +66,10 @@ struct ga_sensitivity {
   ga__assembly assembly;
   ga_lu *lu;
   ga__linear_step step;
+  ga__least least;
+  int replays; /* 1: for an adjoint, whose stepper does not know the relations of a step */
+  double
+      *by_p; /* [n + n_lambda] ∂r/∂p and ∂(B v + Φ_t)/∂p of the last parameter, with redundant constraints */
   int differs; /* 1: the equations are differenced by a parameter */
   int started;
   double t;     /* [s] and */
@@ -86,12 +103,33 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j);
  * then has those by the residuals and B v + Φ_t, and force those by Bᵀη. */
 ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar);
 
+/* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
+void ga__mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest,
+                    int turned);
+
+/* -- Redundant constraints (sensitivity_redundant.c) -- */
+/* The matrix of steps, of the kind that may leave out constraints or the other. */
+ga_status ga__sensitivity_matrix(ga_sensitivity *se, int leaves_out);
+/* Finds the relations of the last step, where the stepper does not have them. */
+ga_status ga__sensitivity_relations(ga_sensitivity *se);
+/* For all parameters, after the derivatives of the equations. */
+ga_status ga__least_make(ga_sensitivity *se);
+/* Makes the derivatives of multipliers by parameter j those of least multipliers. */
+ga_status ga__least_forward(ga_sensitivity *se, int j);
+/* Whether the constraints that were left out are satisfied at other values of it. */
+ga_status ga__least_check(ga_sensitivity *se, int j);
+/* Refuses what is not transposed: derivatives by multipliers along relations. */
+ga_status ga__least_reverse(ga_sensitivity *se, const ga__tangent *bar);
+void ga__least_destroy(ga_sensitivity *se);
+
 /* -- Equations by parameters (sensitivity_equations.c) -- */
 /* ∂r/∂p into g[n], of B v + Φ_t into g + n if the method has η, at p; added: what is there is kept. */
 ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, double *g);
 /* force[nv] += ∂(Bᵀη)/∂p at p. */
 ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *eta,
                                  double *force);
+/* dB[n_b] += ∂B/∂p at p, by the systems at other values. */
+ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, double *dB);
 /* Whether B is the same for all values at p, to the last bit. */
 ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves);
 /* Values of the system itself at p, which the following ones are compared with. */
@@ -109,6 +147,7 @@ ga_status ga__sensitivity_start(ga_sensitivity *se, int again);
 ga_status ga__tangent_create(ga_sensitivity *se, ga__tangent *d);
 /* Whether the stepper's last step is of a kind that is differentiated. */
 ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st);
+ga_status ga__refuse_parameter(ga_sensitivity *se, int j, const char *what, const char *remedy);
 ga_status ga__refuse_sensitivity(ga_sensitivity *se, const char *what, const char *remedy);
 
 #endif

@@ -62,6 +62,7 @@ static ga_status build(ga_adjoint *a, int n, const ga_parameter *parameter)
       ga_stepper_create(a->ctx, st->sys->shared ? st->sys->shared : st->sys, &st->opts, &a->replay);
   if (!status) status = ga_sensitivity_create(a->ctx, a->replay, n, parameter, &a->se);
   if (status) return status;
+  a->se->replays = 1;
   a->segment = ga__alloc(a->ctx, (k + 1) * length, sizeof *a->segment);
   a->data = ga__alloc(a->ctx, k, sizeof *a->data);
   a->saved = ga__alloc(a->ctx, ga_stepper_saved_size(a->replay), sizeof *a->saved);

@@ -55,12 +55,8 @@ int ga__four_point(double *out, const double *const value[GA__N_AT], const doubl
 
 static ga_status fail_parameter(ga_sensitivity *se, int j)
 {
-  return ga__refuse(se->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
-                    &(ga__facts){.at = &(ga__fact_time){se->st->now.scalar[GA__T], NAN, -1, -1},
-                                 .kind = "sensitivities",
-                                 .name = se->parameter[j].name,
-                                 .detail = "the equations have a corner or a jump within twice its step",
-                                 .expected = "give a smaller step, or another value of the parameter"});
+  return ga__refuse_parameter(se, j, "the equations have a corner or a jump within twice its step",
+                              "give a smaller step, or another value of the parameter");
 }
 
 /* All equations of a variant into value[n + n_lambda]. */
@@ -234,6 +230,19 @@ ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, in
     }
   }
   return status;
+}
+
+ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, double *dB)
+{
+  const ga_system *sys = se->st->sys;
+  ga__parameter *par = &se->parameter[j];
+  const double by = 1.0 / (12.0 * par->given.step);
+  for (int k = 0; k < GA__N_AT; k++) {
+    const ga_status status = evaluate_b(se, &par->at[k], p);
+    if (status) return status;
+    for (int i = 0; i < sys->n_b; i++) dB[i] += by * WEIGHT[k] * se->other[sys->b_entry[i]];
+  }
+  return GA_OK;
 }
 
 ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *eta,

@@ -56,7 +56,10 @@ static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepp
   opts.max_change = HUGE_VAL; /* the start itself has passed this test */
   status = ga_stepper_start(other, &opts, st->now.scalar[GA__T], q ? q : st->begin_q, v ? v : st->begin_v,
                             x ? x : st->begin_x, st->begin_lambda, st->begin_psi, NULL);
-  return status ? fail_start(se, j, status) : GA_OK;
+  if (status) return fail_start(se, j, status);
+  if (other->now.scalar[GA__REDUNDANT] == st->now.scalar[GA__REDUNDANT]) return GA_OK;
+  return ga__refuse_parameter(se, j, "other constraints are redundant at other values of it",
+                              "leave out redundant constraints");
 }
 
 /* Derivative of one array of the states. */
@@ -119,12 +122,8 @@ static ga_status differentiate_all(ga_sensitivity *se, const starts *all, int j)
     smooth = fine || !value;
   }
   if (smooth) return GA_OK;
-  return ga__refuse(se->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
-                    &(ga__facts){.at = &(ga__fact_time){s->scalar[GA__T], NAN, -1, -1},
-                                 .kind = "sensitivities",
-                                 .name = par->name,
-                                 .detail = "the start has a corner or a jump within twice its step",
-                                 .expected = "give a smaller step, or another value of the parameter"});
+  return ga__refuse_parameter(se, j, "the start has a corner or a jump within twice its step",
+                              "give a smaller step, or another value of the parameter");
 }
 
 ga_status ga__sensitivity_start(ga_sensitivity *se, int again)

@@ -10,13 +10,12 @@
  * E is the exponent of the step, [.,.] the bracket of the group's side. B, v, a, η without index are those
  * that the step begins with, a already adjusted to h. docs/theory.md has the derivation. */
 #include "core/sensitivity.h"
+#include "lin/lin_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-/* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
-static void mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest,
-                       int turned)
+void ga__mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest, int turned)
 {
   const int n = ga_group_nv(g), blocks = ga_group_n_blocks(g);
   for (int i = 0; i < n; i++) out[i] = rest * x[i];
@@ -93,6 +92,7 @@ static ga_status factor(ga_sensitivity *se)
                            .null = &st->red.null,
                            .null_b = &st->red.null_eta};
   ga__assembly_fill(&se->assembly, &in);
+  ga__lu_decouple(se->lu, se->assembly.n_left_out, se->assembly.left_out_column);
   return ga_lu_factor(se->lu);
 }
 
@@ -123,8 +123,11 @@ ga_status ga__linear_step_make(ga_sensitivity *se)
   s->c2 = s->gamma / st->opts.scheme.beta;
   ga__copy_numbers(s->v_n, st->next.v, sys->nv);
   const ga_point end = ga__state_point(&st->now);
-  ga_status status = differentiate_begin(se);
+  ga_status status = se->replays ? ga__sensitivity_relations(se) : GA_OK;
+  if (!status) status = ga__sensitivity_matrix(se, st->red.null.r > 0 || st->red.null_eta.r > 0);
+  if (!status) status = differentiate_begin(se);
   if (!status) status = differentiate(se);
+  if (!status) status = ga__least_make(se);
   if (!status && se->differs) status = ga__parameter_base(se, &end);
   if (status) return status;
   find_exponent(se);
@@ -159,7 +162,7 @@ static ga_status turn_reaction(ga_sensitivity *se, const double *dq, double *for
   }
   if (ga_group_n_blocks(sys->group) == 0) return GA_OK;
   ga_group_ad(sys->group, s->ad, dq);
-  mul_blocks(sys->group, se->two, s->ad, se->one, 0.0, 1);
+  ga__mul_blocks(sys->group, se->two, s->ad, se->one, 0.0, 1);
   for (int i = 0; i < sys->nv; i++) force[i] += se->two[i];
   return GA_OK;
 }
@@ -206,7 +209,7 @@ static void move_q(ga_sensitivity *se, const double *dq, double *exponent, doubl
   const ga_group *g = se->st->sys->group;
   const int nv = se->st->sys->nv;
   ga_group_add_bracket(g, exponent, -1.0, se->step.exponent, dq);
-  mul_blocks(g, out, se->step.T, exponent, 1.0, 0);
+  ga__mul_blocks(g, out, se->step.T, exponent, 1.0, 0);
   for (int i = 0; i < nv; i++) out[i] += dq[i];
 }
 
@@ -286,7 +289,7 @@ static void complete(ga_sensitivity *se, ga__tangent *d)
   for (int i = 0; st->n_eta && i < sys->n_b; i++)
     se->one[sys->b_col[i]] -= h * s->B_n[i] * eta[sys->b_row[i]];
   if (st->commutes) ga_group_add_bracket(sys->group, se->one, h * h * s->c2 / 12.0, s->v_n, z);
-  mul_blocks(sys->group, d->q, s->T, se->one, 1.0, 0);
+  ga__mul_blocks(sys->group, d->q, s->T, se->one, 1.0, 0);
   for (int i = 0; i < sys->nv; i++) d->q[i] += se->dq[i];
   for (int i = 0; i < size[GA_BLOCK_X]; i++) {
     const double dp = z[start[GA_BLOCK_X] + i] / (s->theta * h);
@@ -310,6 +313,7 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
   for (int i = 0; i < sys->nv; i++) se->force[i] = 0.0;
   for (int i = 0; i < sys->n + st->n_eta; i++) se->g[i] = 0.0;
   if ((status = ga__parameter_residual(se, j, &end, se->g))) return status;
+  if (st->red.null.r > 0) ga__copy_numbers(se->by_p, se->g, sys->n + st->n_eta);
   if (st->n_eta) {
     if ((status = turn_reaction(se, d->q, se->force))) return status;
     if ((status = ga__parameter_reaction(se, j, &begin, st->now.eta, se->force))) return status;
@@ -323,7 +327,9 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
   const int bad = ga__first_bad(se->rhs, sys->n + st->n_eta);
   if (bad >= 0) return ga__refuse_sensitivity(se, "they are not finite", NULL);
   complete(se, d);
-  return GA_OK;
+  if (st->red.null.r == 0) return GA_OK;
+  status = ga__least_forward(se, j);
+  return status ? status : ga__least_check(se, j);
 }
 
 /* ---- Transposed: from derivatives of a number by the state at the end of a step to those by its beginning
@@ -335,7 +341,7 @@ static void add_ad_turned(ga_sensitivity *se, double *out, double factor, const 
   const ga_group *g = se->st->sys->group;
   if (ga_group_n_blocks(g) == 0) return;
   ga_group_ad(g, se->step.ad, a);
-  mul_blocks(g, se->two, se->step.ad, x, 0.0, 1);
+  ga__mul_blocks(g, se->two, se->step.ad, x, 0.0, 1);
   for (int i = 0; i < se->st->sys->nv; i++) out[i] += factor * se->two[i];
 }
 
@@ -349,7 +355,7 @@ static void turn_complete(ga_sensitivity *se, const ga__tangent *bar)
   const double h = s->h;
   const int *size = sys->size, *start = sys->start;
   double *z = se->rhs, *eta = z + sys->n;
-  mul_blocks(sys->group, se->one, s->T, bar->q, 1.0, 1);
+  ga__mul_blocks(sys->group, se->one, s->T, bar->q, 1.0, 1);
   for (int i = 0; i < sys->nv; i++)
     z[i] = st->c1 / h * bar->vdot[i] + bar->a[i] / (h * c->beta) + s->c2 * bar->v[i] + h * se->one[i];
   if (st->commutes) add_ad_turned(se, z, h * h * s->c2 / 12.0, s->v_n, se->one);
@@ -431,7 +437,7 @@ static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
   const ga_scheme *c = &st->opts.scheme;
   const double h = s->h, inv_f = 1.0 / (1.0 - c->alpha_f), inv_df = 1.0 / (1.0 - c->delta_f);
   const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
-  mul_blocks(sys->group, se->one, s->T, se->dq, 1.0, 1); /* by δE */
+  ga__mul_blocks(sys->group, se->one, s->T, se->dq, 1.0, 1); /* by δE */
   ga__copy_numbers(bar->q, se->dq, nv);
   add_ad_turned(se, bar->q, -1.0, s->exponent, se->one);
   for (int i = 0; i < nv; i++) {
@@ -467,8 +473,10 @@ static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
 
 ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar)
 {
+  ga_status status = ga__least_reverse(se, bar);
+  if (status) return status;
   turn_complete(se, bar);
-  ga_status status = ga__assembly_solve_t(&se->assembly, se->lu, se->rhs);
+  status = ga__assembly_solve_t(&se->assembly, se->lu, se->rhs);
   if (status) return status;
   const int bad = ga__first_bad(se->rhs, se->st->sys->n + se->st->n_eta);
   if (bad >= 0) return ga__refuse_sensitivity(se, "they are not finite", NULL);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core_rig.h"
+#include "linkage.h"
 #include "galpha/model.h"
 
 /* Derivatives by an initial velocity and, of the same system four times, by nothing at all. 1: it was
@@ -111,6 +111,44 @@ static void each_allocation_of_an_adjoint_fails(void **state)
   }
 }
 
+/* Redundant constraints: what is allocated at the first redundant state. 1: it was refused. */
+static int share(int stabilized, long fail_at)
+{
+  linkage l = linkage_four_bar(0.7, 3.0);
+  linkage_add_row(&l, 2, 1.0, 0, 0.0);
+  rig r = rig_open(NULL);
+  ga_parameter one = {.step = 1e-3};
+  ga_sensitivity *se = NULL;
+  ga_start_opts o = ga_start_defaults();
+  o.h = 1e-3;
+  linkage_define(&l, &r.def);
+  r.opts.method = stabilized ? GA_STABILIZED : GA_INDEX3;
+  rig_build(&r);
+  for (int m = 0; m < GA_PARAMETER_VALUES; m++) one.at[m].sys = r.sys;
+  assert_status(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, &one, &se), GA_OK);
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  ga_status status = ga_sensitivity_start(se, &o, 0.0, l.q0, l.v0, NULL, NULL, NULL, NULL);
+  if (!status) status = ga_stepper_step(r.st, 1e-3);
+  if (!status) status = ga_sensitivity_step(se);
+  rig_memory.fail_at = 0;
+  if (status) assert_status(r.ctx, status, GA_ERR_MEMORY);
+  ga_sensitivity_destroy(&se);
+  rig_close(&r); /* asserts that nothing is left */
+  return status != GA_OK;
+}
+
+static void each_allocation_with_redundant_constraints_fails(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(share(i, 0), 0);
+    const long total = rig_memory.count;
+    assert_true(total > 20);
+    for (long n = 1; n <= total; n += rig_stride(total))
+      if (!share(i, n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+  }
+}
+
 /* A model at other values of a parameter, with derivatives of its signals. 1: it was refused. */
 static int vary(long fail_at)
 {
@@ -159,6 +197,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
                                      cmocka_unit_test(each_allocation_of_an_adjoint_fails),
+                                     cmocka_unit_test(each_allocation_with_redundant_constraints_fails),
                                      cmocka_unit_test(each_allocation_of_a_variation_fails)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);
 }

@@ -238,6 +238,11 @@ static void signals_of_models(void **state)
       {"quarter_car_step", {"spring_rate", "tyre_rate", "sprung_mass", "rise"}, 2e-3, 60, 1e-2},
       {"quarter_car_hydraulic", {"bump", "Ap", "Vr0"}, 1e-3, 120, 6e-3},
       {"double_pendulum", {"length", "density", "c"}, 5e-3, 60, 1e-2},
+      /* Redundant constraints, with multipliers of least length. */
+      {"four_bar_3d", {"crank_length", "coupler_length", "base", "start"}, 2e-3, 33, 1e-3},
+      {"four_bar_3d", {"line"}, 2e-3, 33, 5e-2},
+      {"bricard", {"L"}, 2e-3, 40, 1e-2},
+      {"bricard", {"m", "side"}, 2e-3, 40, 5e-2},
   };
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
