@@ -265,6 +265,15 @@ static ga_status record_step(analysis *s, double from, int finished)
 
 /* ---- The run ---- */
 
+/* A start at an equilibrium, which moves with the parameters. */
+static ga_status settle(void *user, ga_equilibrium *eq)
+{
+  analysis *s = user;
+  ga_status status = GA_OK;
+  for (int j = 0; j < s->n && !status; j++) status = ga_model_variation_settle(s->by[j].variation, eq);
+  return status;
+}
+
 static ga_status begin(analysis *s)
 {
   app_runner *r = &s->run;
@@ -412,10 +421,9 @@ int app_sensitivity(const app_arguments *arguments)
   analysis s = {.run = {.a = arguments, .analysis = "sensitivity", .flush_every = 1.0}};
   app_runner *r = &s.run;
   int code = app_task_open(&r->s, arguments);
+  r->s.settle = settle;
+  r->s.settle_user = &s;
   r->s.settings.accuracy = 0.0; /* no error bars */
-  if (!code && r->s.settings.from_equilibrium)
-    code = app_misused(arguments, "a start at a static equilibrium is not differentiated; --from-equilibrium "
-                                  "false starts from the given positions");
   if (!code) code = take_parameters(&s);
   if (!code) code = app_record_file(r);
   if (!code) code = app_record_choose(r);

@@ -384,6 +384,7 @@ static ga_status start_at_rest(app_task *s, double *q, double *v, double *x, dou
     memcpy(lambda, at->lambda, (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA) * sizeof *lambda);
     memcpy(psi, at->psi, (size_t)ga_system_size(sys, GA_BLOCK_PSI) * sizeof *psi);
   }
+  if (!status && s->settle) status = s->settle(s->settle_user, eq);
   ga_equilibrium_destroy(&eq);
   return status;
 }

@@ -30,6 +30,8 @@ typedef struct app_task {
   ga_event_watch *events; /* of simulators whose events are not watched otherwise; NULL: the model has none */
   ga_start_report start;
   app_prescribed prescribed; /* by options */
+  ga_status (*settle)(void *user, ga_equilibrium *eq); /* NULL: none; called where a start finds an equilibrium */
+  void *settle_user;
   app_progress progress;     /* its bar is cleared before warnings are printed */
   app_warnings warnings;
   int n_notes; /* information from the library that is no warning */

@@ -1338,6 +1338,11 @@ GA_API ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double
 /* The last solution: an equilibrium, or the last point of a path that was stopped or ends before its load is
  * reached; NULL if there is none. The pointer stays the same. */
 GA_API const ga_state *ga_equilibrium_state(const ga_equilibrium *eq);
+/* Derivatives of the equilibrium found last by a parameter (see ga_sensitivity): dq[nv] in the algebra, dx[n_x], which
+ * may be NULL. Exact but for the differences of the equations. Coordinates that are free follow their initial values
+ * parameter->at[].q0, x0, where these are given. Allocates. GA_ERR_DERIVATIVE: there is a corner, as where a contact
+ * just begins; GA_ERR_SINGULAR: the stiffness is zero, or there is no equilibrium at other values. */
+GA_API ga_status ga_equilibrium_slope(ga_equilibrium *eq, const ga_parameter *parameter, double *dq, double *dx);
 
 /* ---- Linear buckling ----
  *

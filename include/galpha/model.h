@@ -219,6 +219,9 @@ GA_API const ga_machine *ga_model_variation_machine(const ga_model_variation *va
 /* The parameter for ga_sensitivity_create(): the systems and their initial values, which live as long as the
  * variation. NULL for NULL. */
 GA_API const ga_parameter *ga_model_variation_parameter(const ga_model_variation *variation);
+/* Initial positions and states become those of the static equilibrium at other values, to first order, as a start at
+ * an equilibrium needs them: eq has just found that of the model itself, from its initial positions. */
+GA_API ga_status ga_model_variation_settle(ga_model_variation *variation, ga_equilibrium *eq);
 
 /* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
  * names its file; where others are included or opts.set gives parameters, what ga_model_write_text() gives,

@@ -102,6 +102,7 @@ static ga_status take_memory(ga_equilibrium *eq)
                             {&eq->kept.rest, m},
                             {&eq->last.q, nq},
                             {&eq->last.rest, m},
+                            {&eq->given, nq},
                             {&eq->out_of_balance, n},
                             {&eq->zero, zeros},
                             {&eq->scale, nv},
@@ -308,6 +309,7 @@ static ga_status begin(ga_equilibrium *eq, const double *q0, const double *x0)
   double *rest = eq->now.rest - sys->nv;
   for (int i = 0; i < sys->n - sys->nv + sys->def.n_inner; i++) eq->now.rest[i] = 0.0;
   for (int i = 0; i < sys->n; i++) eq->out_of_balance[i] = 0.0;
+  ga__copy_numbers(eq->given, q0, sys->nq);
   ga__copy_numbers(eq->now.q, q0, sys->nq);
   ga__copy_numbers(rest + sys->start[GA_BLOCK_X], x0, sys->size[GA_BLOCK_X]);
   eq->now.statics.load = 0.0;

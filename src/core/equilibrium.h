@@ -39,6 +39,7 @@ struct ga_equilibrium {
   double *block; /* of all numbers below */
   double t;
   ga__balance start, now, trial, kept, last; /* z0; the iterate; the trial; two saved ones */
+  double *given;                             /* [nq] initial positions, not made consistent */
   double *out_of_balance;                    /* [n] r(z0, 0) in the rows of V and X, 0 elsewhere */
   double *zero;                              /* [nv + n_x + n_lambda] */
   double *scale;                             /* [nv] scales of moves: 1 rad, or the extent of the system */

@@ -110,7 +110,7 @@ static ga_status work_create(ga_sensitivity *se)
   return status ? status : ga__moved_point_create(se->ctx, sys, &se->moved);
 }
 
-static int same_sizes(const ga_system *a, const ga_system *b)
+int ga__same_sizes(const ga_system *a, const ga_system *b)
 {
   int same = a->nq == b->nq && a->nv == b->nv && a->n_entries == b->n_entries && a->n_b == b->n_b;
   for (int i = 0; i < GA_N_BLOCKS; i++) same = same && a->size[i] == b->size[i];
@@ -139,7 +139,7 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
       return ga__refuse_null(se->ctx, "ga_sensitivity_create",
                              "a system at one of the values of a parameter");
     if (!given->at[k].sys) continue;
-    if (!same_sizes(sys, given->at[k].sys))
+    if (!ga__same_sizes(sys, given->at[k].sys))
       return ga__refuse_sensitivity(
           se, "a parameter changes the number of equations or which of them depend on what",
           "only parameters that change numbers can be used");

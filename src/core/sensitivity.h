@@ -144,6 +144,8 @@ int ga__four_point(double *out, const double *const value[GA__N_AT], const doubl
  * at the end of the last step. */
 ga_status ga__sensitivity_start(ga_sensitivity *se, int again);
 
+/* Whether two systems have the same equations but for their numbers. */
+int ga__same_sizes(const ga_system *a, const ga_system *b);
 ga_status ga__tangent_create(ga_sensitivity *se, ga__tangent *d);
 /* Whether the stepper's last step is of a kind that is differentiated. */
 ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st);

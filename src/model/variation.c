@@ -35,10 +35,13 @@ int ga_model_find_parameter(const ga_model *model, const char *name)
 
 /* ---- Other values ---- */
 
+static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
+
 struct ga_model_variation {
   ga_context *ctx, *quiet;
   ga_model *model[GA_PARAMETER_VALUES];
-  double *initial[GA_PARAMETER_VALUES];
+  double *initial[GA_PARAMETER_VALUES]; /* q, v, x of the start, and behind them those that the model gives */
+  double value;
   char name[64];
   ga_parameter parameter;
 };
@@ -79,9 +82,10 @@ static ga_status initial_values(ga_model_variation *v, int k, double value)
   const ga_system *sys = ga_machine_system(m);
   const size_t nq = (size_t)ga_group_nq(ga_system_group(sys)), nv = (size_t)ga_system_size(sys, GA_BLOCK_V),
                nx = (size_t)ga_system_size(sys, GA_BLOCK_X);
-  double *q = v->initial[k] = ga__alloc(v->ctx, nq + nv + nx + 1, sizeof *q);
+  double *q = v->initial[k] = ga__alloc(v->ctx, 2 * (nq + nv + nx) + 1, sizeof *q);
   if (!q) return ga__no_memory(v->ctx, "a model at another value of a parameter");
   const ga_status status = ga_machine_initial(m, q, q + nq, q + nq + nv);
+  if (!status) memcpy(q + nq + nv + nx, q, (nq + nv + nx) * sizeof *q);
   v->parameter.at[k] = (ga_parameter_value){sys, q, q + nq, q + nq + nv};
   return status ? fail(v, status, value) : GA_OK;
 }
@@ -110,9 +114,9 @@ static ga_status find(ga_context *ctx, const ga_model *model, const char *name, 
 static ga_status build(ga_model_variation *v, const ga_model *model, const char *path,
                        const ga_model_opts *opts, const ga_model_parameter *p, double step)
 {
-  static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
   ga_context_opts quiet = v->ctx->opts;
   quiet.log = NULL;
+  v->value = p->value;
   v->parameter.step = step > 0.0 ? step : 1e-3 * fabs(p->value);
   ga__cut_text(v->name, sizeof v->name, p->name);
   v->parameter.name = v->name;
@@ -160,6 +164,56 @@ void ga_model_variation_destroy(ga_model_variation **variation)
   ga_context_destroy(&v->quiet);
   ga__free(v->ctx, v);
   *variation = NULL;
+}
+
+typedef struct sizes {
+  int nq, nv, nx, all;
+} sizes;
+
+static sizes sizes_of(const ga_model_variation *v)
+{
+  const ga_system *sys = v->parameter.at[0].sys;
+  sizes n = {ga_group_nq(ga_system_group(sys)), ga_system_size(sys, GA_BLOCK_V),
+             ga_system_size(sys, GA_BLOCK_X), 0};
+  n.all = n.nq + n.nv + n.nx;
+  return n;
+}
+
+/* The start at value k := the equilibrium moved along its derivative; velocities turn with what they belong
+ * to. */
+static ga_status settle_at(ga_model_variation *v, int k, const ga_state *rest, const double *dq,
+                           const double *dx, double *move)
+{
+  const ga_machine *m = ga_model_machine(v->model[k]);
+  const sizes n = sizes_of(v);
+  const double by = AT[k] * v->parameter.step;
+  double *q = v->initial[k], *x = q + n.nq + n.nv;
+  const double *given = v->initial[k] + n.all;
+  for (int i = 0; i < n.nv; i++) move[i] = by * dq[i];
+  ga_group_move(ga_system_group(v->parameter.at[k].sys), q, rest->q, move);
+  memcpy(q + n.nq, given + n.nq, (size_t)n.nv * sizeof *q);
+  for (int i = 0; i < n.nx; i++) x[i] = rest->x[i] + by * dx[i];
+  const ga_status status = ga_machine_move_velocities(m, given, q, q + n.nq);
+  return status ? fail(v, status, v->value + by) : GA_OK;
+}
+
+ga_status ga_model_variation_settle(ga_model_variation *v, ga_equilibrium *eq)
+{
+  if (!v) return GA_ERR_ARGUMENT;
+  if (!eq) return ga__refuse_null(v->ctx, __func__, "eq");
+  const sizes n = sizes_of(v);
+  ga_parameter given = v->parameter;
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) {
+    given.at[k].q0 = v->initial[k] + n.all;
+    given.at[k].x0 = v->initial[k] + n.all + n.nq + n.nv;
+  }
+  double *dq = ga__alloc(v->ctx, (size_t)(2 * n.nv + n.nx) + 1, sizeof *dq);
+  if (!dq) return ga__no_memory(v->ctx, "a model at another value of a parameter");
+  ga_status status = ga_equilibrium_slope(eq, &given, dq, dq + n.nv);
+  for (int k = 0; k < GA_PARAMETER_VALUES && !status; k++)
+    status = settle_at(v, k, ga_equilibrium_state(eq), dq, dq + n.nv, dq + n.nv + n.nx);
+  ga__free(v->ctx, dq);
+  return status;
 }
 
 const ga_machine *ga_model_variation_machine(const ga_model_variation *v, int k)

@@ -273,6 +273,8 @@ static ga_status start_at_rest(run *r, const ga_run_settings *settings, double *
     memcpy(lambda, at->lambda, (size_t)ga_system_size(sys, GA_BLOCK_LAMBDA) * sizeof *lambda);
     memcpy(psi, at->psi, (size_t)ga_system_size(sys, GA_BLOCK_PSI) * sizeof *psi);
   }
+  for (int j = 0; r->derived && j < r->derived->n && !status; j++)
+    status = refuse_derivatives(r, ga_model_variation_settle(r->derived->by[j], eq));
   ga_equilibrium_destroy(&eq);
   return status;
 }
@@ -294,12 +296,6 @@ static ga_status start(run *r, const ga_run_settings *settings)
   if (!status)
     status = ga_simulator_start(r->simulator, &opts, settings->t_start, q, v, x, lambda, psi, NULL);
   if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->stepper));
-  if (!status && r->derived && settings->from_equilibrium)
-    status = refuse_derivatives(
-        r, ga__refuse(r->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SENSITIVITY,
-                      &(ga__facts){.kind = "sensitivities",
-                                   .name = "from_equilibrium",
-                                   .detail = "a start at a static equilibrium is not differentiated"}));
   if (!status && r->derived) status = refuse_derivatives(r, ga_sensitivity_begin(r->se));
   if (!status) status = ga_measures_start(r->measures, r->stepper, r->meter);
   if (!status && r->derived) status = derive_until_now(r, -INFINITY);

@@ -137,6 +137,43 @@ static int share(int stabilized, long fail_at)
   return status != GA_OK;
 }
 
+/* A start at an equilibrium. 1: it was refused. */
+static int settle(long fail_at)
+{
+  static const char TEXT[] =
+      "galpha: 1\nparameters: {k: 4 N/m}\nbodies: {a: {type: scalar, mass: 1, position: 1}}\n"
+      "forces: {s: {type: spring, coordinate: a, stiffness: k, rest: 0.3}}\n";
+  ga_context *ctx = rig_open_context();
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  ga_equilibrium *eq = NULL;
+  const double q = 1.0;
+  assert_int_equal(ga_model_read_text(ctx, "text", TEXT, strlen(TEXT), NULL, &model), GA_OK);
+  assert_int_equal(ga_model_variation_create(ctx, model, NULL, NULL, "k", 0.0, &v), GA_OK);
+  assert_int_equal(ga_equilibrium_create(ctx, ga_machine_system(ga_model_machine(model)), NULL, &eq), GA_OK);
+  assert_int_equal(ga_equilibrium_solve(eq, 0.0, &q, NULL, NULL), GA_OK);
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  const ga_status status = ga_model_variation_settle(v, eq);
+  rig_memory.fail_at = 0;
+  if (status) assert_int_equal(status, GA_ERR_MEMORY);
+  ga_equilibrium_destroy(&eq);
+  ga_model_variation_destroy(&v);
+  ga_model_destroy(&model);
+  ga_context_destroy(&ctx);
+  assert_int_equal(rig_memory.live, 0);
+  return status != GA_OK;
+}
+
+static void each_allocation_of_an_equilibrium_fails(void **state)
+{
+  (void)state;
+  assert_int_equal(settle(0), 0);
+  const long total = rig_memory.count;
+  assert_true(total >= 2);
+  for (long n = 1; n <= total; n++)
+    if (!settle(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+}
+
 static void each_allocation_with_redundant_constraints_fails(void **state)
 {
   (void)state;
@@ -197,6 +234,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
                                      cmocka_unit_test(each_allocation_of_an_adjoint_fails),
+                                     cmocka_unit_test(each_allocation_of_an_equilibrium_fails),
                                      cmocka_unit_test(each_allocation_with_redundant_constraints_fails),
                                      cmocka_unit_test(each_allocation_of_a_variation_fails)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);

@@ -22,7 +22,8 @@ typedef struct course {
 
 enum { MOST = 512, MOST_STATE = 512 };
 
-static int show; /* 1: figures are printed, none is judged */
+static int at_rest; /* 1: runs begin at a static equilibrium */
+static int show;    /* 1: figures are printed, none is judged */
 
 static void fine(const ga_context *ctx, ga_status status)
 {
@@ -44,11 +45,13 @@ static void run_open(run *r, const course *c, const char *set)
   ga_model_opts opts = ga_model_defaults();
   ga_stepper_opts so;
   ga_simulate_opts o = ga_simulate_defaults();
-  snprintf(r->path, sizeof r->path, "%s/%s.yaml", MODELS, c->model);
+  const int is_text = strncmp(c->model, "galpha:", 7) == 0;
+  if (!is_text) snprintf(r->path, sizeof r->path, "%s/%s.yaml", MODELS, c->model);
   assert_int_equal(ga_context_create(NULL, &r->ctx), GA_OK);
   opts.set = &set;
   opts.n_set = set != NULL;
-  fine(r->ctx, ga_model_read_file(r->ctx, r->path, &opts, &r->model));
+  fine(r->ctx, is_text ? ga_model_read_text(r->ctx, "text", c->model, strlen(c->model), &opts, &r->model)
+                       : ga_model_read_file(r->ctx, r->path, &opts, &r->model));
   r->machine = ga_model_machine(r->model);
   ga_run_settings settings = *ga_model_settings(r->model);
   settings.method = GA_STABILIZED;
@@ -62,11 +65,29 @@ static void run_open(run *r, const course *c, const char *set)
   fine(r->ctx, ga_simulator_create(r->ctx, r->st, &o, &r->sim));
 }
 
-static void run_start(run *r, const course *c)
+/* To the equilibrium, and the variations with it. */
+static void settle(run *r, double *q, double *v, double *x, int n_by, ga_model_variation *const *by)
+{
+  const ga_system *sys = ga_machine_system(r->machine);
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  ga_equilibrium *eq = NULL;
+  o.hold_free = 1;
+  o.tol = 1e-14;
+  fine(r->ctx, ga_equilibrium_create(r->ctx, sys, &o, &eq));
+  fine(r->ctx, ga_equilibrium_solve(eq, 0.0, q, x, NULL));
+  const ga_state *rest = ga_equilibrium_state(eq);
+  fine(r->ctx, ga_machine_move_velocities(r->machine, q, rest->q, v));
+  memcpy(q, rest->q, (size_t)ga_group_nq(ga_system_group(sys)) * sizeof *q);
+  memcpy(x, rest->x, (size_t)ga_system_size(sys, GA_BLOCK_X) * sizeof *x);
+  for (int j = 0; j < n_by; j++) fine(r->ctx, ga_model_variation_settle(by[j], eq));
+  ga_equilibrium_destroy(&eq);
+}
+
+static void run_start(run *r, int n_by, ga_model_variation *const *by)
 {
   static double q[MOST_STATE], v[MOST_STATE], x[MOST_STATE];
-  (void)c;
   fine(r->ctx, ga_machine_initial(r->machine, q, v, x));
+  if (at_rest) settle(r, q, v, x, n_by, by);
   fine(r->ctx, ga_simulator_start(r->sim, NULL, 0.0, q, v, x, NULL, NULL, NULL));
 }
 
@@ -115,7 +136,7 @@ static void signals_of(const course *c, const char *set, int n, const int *index
 {
   run r = {0};
   run_open(&r, c, set);
-  run_start(&r, c);
+  run_start(&r, 0, NULL);
   while (step(&r)) continue;
   fine(r.ctx, ga_machine_signals(r.machine, NULL, ga_stepper_state(r.st), n, index, out));
   const ga_state s = state_at(&r, time_within(c));
@@ -194,11 +215,12 @@ static void examine(const course *c, double most)
   run_open(&r, c, NULL);
   const int n = choose_signals(r.machine, index);
   for (; c->by[n_by]; n_by++) {
-    fine(r.ctx, ga_model_variation_create(r.ctx, r.model, r.path, NULL, c->by[n_by], 0.0, &v[n_by]));
+    fine(r.ctx, ga_model_variation_create(r.ctx, r.model, *r.path ? r.path : NULL, NULL, c->by[n_by], 0.0,
+                                          &v[n_by]));
     list[n_by] = *ga_model_variation_parameter(v[n_by]);
   }
   fine(r.ctx, ga_sensitivity_create(r.ctx, r.st, n_by, list, &se));
-  run_start(&r, c);
+  run_start(&r, n_by, v);
   fine(r.ctx, ga_sensitivity_begin(se));
   for (int more = 1; more;) {
     more = step(&r);
@@ -213,10 +235,10 @@ static void examine(const course *c, double most)
     const double e = compare(&r, is, should, n, index, p.value, &worst);
     const char *name = ga_machine_signal_name(r.machine, index[worst % n]);
     if (show)
-      printf("# %-22s by %-14s %.1e at %s%s: %.12g, reference %.12g; doubt %.1e\n", c->model, p.name, e, name,
-             worst < n ? "" : " within", is[worst], should[worst], ga_sensitivity_doubt(se, j));
+      printf("# %-22.9s by %-14s %.1e at %s%s: %.12g, reference %.12g; doubt %.1e\n", c->model, p.name, e,
+             name, worst < n ? "" : " within", is[worst], should[worst], ga_sensitivity_doubt(se, j));
     else if (!(e <= most))
-      fail_msg("%s by %s: %s is off by %.2e: %.12g, not %.12g", c->model, p.name, name, e, is[worst],
+      fail_msg("%.40s by %s: %s is off by %.2e: %.12g, not %.12g", c->model, p.name, name, e, is[worst],
                should[worst]);
   }
   ga_sensitivity_destroy(&se);
@@ -248,6 +270,63 @@ static void signals_of_models(void **state)
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
 }
 
+/* From an equilibrium that moves with the parameters; a car stands on free coordinates. */
+static void starts_at_an_equilibrium(void **state)
+{
+  /* A cart that nothing holds along its rail, with a body on a spring that is pushed. */
+  static const char FREE[] = "galpha: 1\n"
+                             "parameters: {m: 3, k: 400 N/m, place: 0.7 m, tilt: 0.3}\n"
+                             "gravity: [0, 0, -9.81]\n"
+                             "bodies:\n"
+                             "  cart: {type: rigid, mass: 4, inertia: [0.2, 0.2, 0.2], position: [place, 0, "
+                             "0], velocity: [0.5, 0, 0]}\n"
+                             "  bob: {type: rigid, mass: m, inertia: [0.02, 0.1, 0.11], position: [place, "
+                             "0.1, -0.5], velocity: [0.5, 0, 0]}\n"
+                             "markers:\n"
+                             "  A: {body: cart, position: [0.1, 0, 0.6]}\n"
+                             "  Q: {body: bob, position: [0.1, 0.05, 0.2]}\n"
+                             "joints:\n"
+                             "  rail: {type: prismatic, a: ground, b: cart, at: {position: [place, 0, 0], "
+                             "rotation: {z_axis: [1, 0, 0]}}}\n"
+                             "  h: {type: revolute, a: cart, b: bob, at: {position: [place, 0, 0], rotation: "
+                             "{z_axis: [sin(tilt), cos(tilt), 0]}}}\n"
+                             "forces:\n"
+                             "  s: {type: spring, a: A, b: Q, stiffness: k, rest: 0.7, damping: 3}\n"
+                             "  f: {type: force, frame: bob, force: [\"3*sin(7*t)\", 0, 0]}\n"
+                             "simulation: {t_end: 1}\n";
+  /* A beam of two hinges under its weight, between springs and a filter, that is driven from rest. */
+  static const char HANGING[] =
+      "galpha: 1\n"
+      "parameters: {m: 3, k: 400 N/m, L: 0.8 m, c: 12 N m/rad, tilt: 0.3, gain: 2}\n"
+      "gravity: [0, 0, -9.81]\n"
+      "bodies:\n"
+      "  upper: {type: rigid, mass: m, inertia: [0.02, m*L^2/12, m*L^2/12], position: [L/2, 0, 0]}\n"
+      "  lower: {type: rigid, mass: 2, inertia: [0.02, 0.1, 0.11], position: [L + 0.25, 0, 0]}\n"
+      "markers:\n"
+      "  A: {body: ground, position: [0.5, 0.1, 1]}\n"
+      "  B: {body: ground, position: [0.9, -0.3, 1]}\n"
+      "  P: {body: upper, position: [0.1, 0, 0]}\n"
+      "  Q: {body: lower, position: [0.1, 0, 0]}\n"
+      "joints:\n"
+      "  h1: {type: universal, a: ground, b: upper, at: {position: [0, 0, 0], rotation: {z_axis: [0, "
+      "sin(tilt), cos(tilt)]}}}\n"
+      "  h2: {type: revolute, a: upper, b: lower, at: {position: [L, 0, 0], rotation: {z_axis: [0, 1, 0]}}}\n"
+      "forces:\n"
+      "  s1: {type: spring, a: A, b: P, stiffness: k, rest: 0.7, damping: 3}\n"
+      "  s2: {type: spring, a: B, b: Q, stiffness: k/2, rest: 0.6, damping: 5}\n"
+      "  s3: {type: force, frame: lower, force: [0, \"gain*sin(7*t)\", 0]}\n"
+      "simulation: {t_end: 1}\n";
+  static const course COURSES[] = {
+      {HANGING, {"m", "k", "L", "tilt", "gain"}, 5e-3, 60, 4e-3},
+      {"quarter_car_hydraulic", {"Ap"}, 1e-3, 60, 6e-3},
+      {FREE, {"m", "tilt"}, 5e-3, 60, 1e-2},
+  };
+  (void)state;
+  at_rest = 1;
+  for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
+  at_rest = 0;
+}
+
 /* ---- What is refused ---- */
 
 static ga_status vary(run *r, const char *name, double step)
@@ -263,6 +342,37 @@ static void says(const run *r, const char *part)
 {
   if (!strstr(ga_context_error(r->ctx)->text, part))
     fail_msg("'%s' is not in '%s'", part, ga_context_error(r->ctx)->text);
+}
+
+/* A rail that is level at one value only: at others nothing is at rest. */
+static void equilibria_that_vanish_are_refused(void **state)
+{
+  static const char SLOPE[] = "galpha: 1\n"
+                              "parameters: {slope: 1}\n"
+                              "gravity: [0, 0, -9.81]\n"
+                              "bodies: {b: {type: rigid, mass: 1, inertia: [0.1, 0.1, 0.1]}}\n"
+                              "joints: {rail: {type: prismatic, a: ground, b: b, at: {position: [0, 0, 0], "
+                              "rotation: {z_axis: [1, 0, slope - 1]}}}}\n";
+  const course c = {SLOPE, {"slope"}, 1e-2, 1, 0.0};
+  run r = {0};
+  ga_model_variation *v = NULL;
+  ga_equilibrium *eq = NULL;
+  static double q[MOST_STATE], velocity[MOST_STATE], x[MOST_STATE];
+  ga_equilibrium_opts o = ga_equilibrium_defaults();
+  (void)state;
+  o.hold_free = 1;
+  run_open(&r, &c, NULL);
+  fine(r.ctx, ga_model_variation_create(r.ctx, r.model, NULL, NULL, "slope", 0.0, &v));
+  fine(r.ctx, ga_machine_initial(r.machine, q, velocity, x));
+  fine(r.ctx, ga_equilibrium_create(r.ctx, ga_machine_system(r.machine), &o, &eq));
+  assert_int_equal(ga_model_variation_settle(v, eq), GA_ERR_ORDER);
+  fine(r.ctx, ga_equilibrium_solve(eq, 0.0, q, x, NULL));
+  assert_int_equal(ga_model_variation_settle(v, eq), GA_ERR_SINGULAR);
+  says(&r, "slope");
+  says(&r, "no equilibrium");
+  ga_equilibrium_destroy(&eq);
+  ga_model_variation_destroy(&v);
+  run_close(&r);
 }
 
 static void wrong_parameters_are_refused(void **state)
@@ -315,8 +425,9 @@ static void texts_are_varied_too(void **state)
 int main(int argc, char **argv)
 {
   show = argc > 1 && strcmp(argv[1], "show") == 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(signals_of_models),
-                                     cmocka_unit_test(wrong_parameters_are_refused),
-                                     cmocka_unit_test(texts_are_varied_too)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(signals_of_models), cmocka_unit_test(starts_at_an_equilibrium),
+      cmocka_unit_test(equilibria_that_vanish_are_refused), cmocka_unit_test(wrong_parameters_are_refused),
+      cmocka_unit_test(texts_are_varied_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

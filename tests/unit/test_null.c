@@ -617,6 +617,7 @@ static ga_control_block *new_block(void)
   VOID(ga_equilibrium_destroy, (P(&none.equilibrium))) \
   STATUS(ga_equilibrium_solve, (P(equilibrium), 0.0, P(point.q), FINE(point.x), FINE(&equilibrium_report_))) \
   VALUE(ga_equilibrium_state, (P(equilibrium))) \
+  STATUS(ga_equilibrium_slope, (P(equilibrium), P(&parameter_), P(numbers), FINE(NULL))) \
   STATUS(ga_equilibrium_buckling, (P(equilibrium), 0.0, P(point.q), FINE(point.x), 1, P(&buckling_report_))) \
   VALUE(ga_equilibrium_shape, (P(equilibrium), 0)) \
   STATUS(ga_turning_solve, (P(ctx), P(sys), P(ga_machine_turning_get(machine_turning)), 0.0, P(&turning_state_), FINE(&turning_report_))) \
@@ -913,6 +914,7 @@ static ga_control_block *new_block(void)
   VOID(ga_model_variation_destroy, (P(&none.variation))) \
   VALUE(ga_model_variation_machine, (P(variation), 0)) \
   VALUE(ga_model_variation_parameter, (P(variation))) \
+  STATUS(ga_model_variation_settle, (P(variation), P(equilibrium))) \
   STATUS(ga_model_write_text, (P(model), P(&word), FINE(&size))) \
   STATUS(ga_model_write_file, (P(model), P("x"))) \
   STATUS(ga_run_stepper_opts, (FINE(ctx), FINE(&run_settings_), P(&run_stepper_))) \
