@@ -33,6 +33,11 @@
 #define LEAST_RATE 0.05
 /* The first sweeps may grow while multipliers settle; beyond this they diverge. */
 #define DIVERGES 2.0
+/* Part of the tolerance for sweeps that contract less than with their own factors: what they leave has the
+ * same sign in many steps. */
+#define OF_OLD 0.25
+/* Increments beyond this, relative to velocities, are no part of a solution. */
+#define ASTRAY 1.0
 /* Sweeps are cheaper than Newton's iterations, and more of them are needed. */
 #define SWEEPS 2
 enum { PASSES = 3 };  /* over the nodes, for Ω, at most */
@@ -95,10 +100,10 @@ static size_t state_length(const ga_stepper *st)
   return GA__COLLOC_Z + GA__MOST_STAGES * (size_t)st->sys->n;
 }
 
-static int most_stages(const ga_stepper *st)
+/* Of the nodes of the largest rule that is used, and of the end of steps with sweeps in order. */
+static int most_factors(const ga_stepper *st)
 {
-  (void)st;
-  return GA__MOST_STAGES;
+  return st->opts.order > 0 ? (st->opts.order + 1) / 2 + 1 : GA__MOST_FACTORS;
 }
 
 /* ---- Nodes ---- */
@@ -368,10 +373,13 @@ static ga_status layout(ga_stepper *st, ga__matrix_form form, int leaves_out, ga
   return GA_OK;
 }
 
-/* Its factors are those of the matrix itself at the end of the step, the further ones before. */
+/* Its factors are those of the matrix itself at the last node, the further ones before. Those of the end of
+ * the step are those of the last node, but for sweeps in order. */
 static int stage_of(const ga_stepper *st, int m)
 {
-  return m == ga__colloc_of(st)->now->stages ? 0 : m;
+  const ga__colloc *c = ga__colloc_of(st);
+  if (m == GA__COLLOC_END) return c->own_end ? c->now->stages : 0;
+  return m == c->now->stages ? 0 : m;
 }
 
 /* Derivative of v at a node by vdot there, without that by other nodes. */
@@ -381,16 +389,17 @@ static double step_of(const ga_stepper *st, int m)
   return st->h * (c->in_order ? c->now->Q[m][m] : c->now->A[m][m]);
 }
 
-/* The same in the matrix of a node. That of the last one also solves for what belongs to the end of the step,
- * at given q and v (collocation_end.c): all but without d it converges there at once, and sweeps, which leave
- * out the larger terms between nodes, need no more of it. Sweeps in order do. Not 0: rows of k are divided by
- * it. */
+/* The same in the matrix of a node. What belongs to the end of the step, at given q and v
+ * (collocation_end.c), is solved for by a matrix all but without d, which converges there at once. Simple
+ * sweeps, which leave out the larger terms between nodes, need no more at the last node; for sweeps in order
+ * it is one more matrix. Not 0: rows of k are divided by it. */
 #define AT_END 1e-6
 
 static double shift_of(const ga_stepper *st, int m)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  return !c->in_order && m == c->now->stages ? AT_END * st->h : step_of(st, m);
+  const int at_end = m == GA__COLLOC_END || (!c->in_order && m == c->now->stages);
+  return at_end ? AT_END * st->h : step_of(st, m);
 }
 
 static ga_jacobian derivatives(const ga_stepper *st, int m)
@@ -415,24 +424,35 @@ static ga_status factor_node(ga_stepper *st, int m, const ga_point *p)
                            .diag_x = 1.0,
                            .null = &st->red.null,
                            .null_b = &st->red.null_eta};
+  ga__factors_save_matrix(st);
   ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
   const ga_status status = ga__factor_stage(st, stage_of(st, m));
+  if (!status) ga__factors_save_stage(st, stage_of(st, m));
   const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_check(st->sys, p, &J) : GA_OK;
   return bad ? bad : status;
+}
+
+static ga_status prepare_node(ga_stepper *st, int m)
+{
+  ga_point p = ga__colloc_point(st, m == GA__COLLOC_END ? ga__colloc_of(st)->now->stages : m);
+  ga_jacobian J = derivatives(st, m);
+  p.motion = ++st->motion;
+  count_jacobian(st);
+  const ga_status status = ga__jacobian_unchecked(&st->deriv, &p, &J);
+  return status ? status : factor_node(st, m, &p);
+}
+
+ga_status ga__colloc_prepare_end(ga_stepper *st)
+{
+  ga__colloc_of(st)->own_end = ga__colloc_of(st)->in_order;
+  return prepare_node(st, GA__COLLOC_END);
 }
 
 /* The matrices of all nodes at the prediction. */
 static ga_status prepare(ga_stepper *st)
 {
   ga_status status = GA_OK;
-  for (int m = 1; !status && m <= ga__colloc_of(st)->now->stages; m++) {
-    ga_point p = ga__colloc_point(st, m);
-    ga_jacobian J = derivatives(st, m);
-    p.motion = ++st->motion;
-    count_jacobian(st);
-    status = ga__jacobian_unchecked(&st->deriv, &p, &J);
-    if (!status) status = factor_node(st, m, &p);
-  }
+  for (int m = 1; !status && m <= ga__colloc_of(st)->now->stages; m++) status = prepare_node(st, m);
   return status;
 }
 
@@ -537,21 +557,22 @@ static ga__measure weigh(const ga_stepper *st, int *worst)
 }
 
 /* Increments at all nodes; their size. */
-static ga_status solve_nodes(ga_stepper *st, double *size)
+static ga_status solve_nodes(ga_stepper *st, ga__colloc_progress *p)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
   const int n = sys->n;
   const double begin = ga__seconds(st);
-  *size = c->moved / (st->h * c->size_v);
+  p->size = c->moved / (st->h * c->size_v);
   for (int m = 1; m <= c->now->stages; m++) {
     double *d = c->r + m * n, *z = c->z + m * n;
     const ga_status status = ga__colloc_solve(st, m, d);
     if (status) return status;
     for (int i = 0; i < n; i++) z[i] += d[i];
     const double one = weigh_node(st, d, NULL).all;
-    if (one > *size || !(one == one)) {
-      *size = one;
+    p->last = fmax(p->last, one);
+    if (one > p->size || !(one == one)) {
+      p->size = one;
       ga__copy_numbers(st->r, d, n); /* for the report of a failure */
     }
   }
@@ -642,7 +663,7 @@ static void place_node(ga_stepper *st, int m, const double *all_du, double *du)
 }
 
 /* The increment of a node, and what follows for u. */
-static ga_status solve_node(ga_stepper *st, int m, double *du, double *size)
+static ga_status solve_node(ga_stepper *st, int m, double *du, ga__colloc_progress *p)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
@@ -656,20 +677,21 @@ static ga_status solve_node(ga_stepper *st, int m, double *du, double *size)
   for (int i = 0; i < sys->nv; i++) du[i] += d * turned[i], rate[i] += du[i];
   for (int i = 0; i < sys->n; i++) z[i] += r[i];
   const double one = fmax(weigh_node(st, r, NULL).all, 0.5 * ga__max_abs(du, sys->nv, NULL) / c->size_v);
-  if (one > *size || !(one == one)) {
-    *size = one;
+  p->last = fmax(p->last, one);
+  if (one > p->size || !(one == one)) {
+    p->size = one;
     ga__copy_numbers(st->r, r, sys->n);
   }
   return GA_OK;
 }
 
-static ga_status sweep_in_order(ga_stepper *st, int renew, double *size, ga__scratch scratch)
+static ga_status sweep_in_order(ga_stepper *st, int renew, ga__colloc_progress *p, ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
   const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
   double *du = c->inside;
-  *size = 0.0;
+  p->size = 0.0;
   measure_sizes(st);
   integrate(c->now, st->h, st->now.v, c->z, sys->n, c->v, nv);
   integrate(c->now, st->h, st->now.x, c->z + sys->start[GA_BLOCK_X], sys->n, c->x, nx);
@@ -677,7 +699,7 @@ static ga_status sweep_in_order(ga_stepper *st, int renew, double *size, ga__scr
   for (int m = 1; m <= c->now->stages; m++) {
     place_node(st, m, du, du + m * nv);
     ga_status status = evaluate_node(st, m, renew, scratch);
-    if (!status) status = solve_node(st, m, du + m * nv, size);
+    if (!status) status = solve_node(st, m, du + m * nv, p);
     if (status) return status;
   }
   st->stats.iterations++;
@@ -685,17 +707,18 @@ static ga_status sweep_in_order(ga_stepper *st, int renew, double *size, ga__scr
   return GA_OK;
 }
 
-static ga_status sweep(ga_stepper *st, int renew, double *size, ga__scratch scratch)
+static ga_status sweep(ga_stepper *st, int renew, ga__colloc_progress *p, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
-  if (c->in_order) return sweep_in_order(st, renew, size, scratch);
+  p->last = 0.0;
+  if (c->in_order) return sweep_in_order(st, renew, p, scratch);
   for (int m = 1; m <= c->now->stages; m++) {
     const ga_status status = evaluate_node(st, m, renew, scratch);
     if (status) return status;
   }
   measure_sizes(st);
   transform_constraints(st, scratch);
-  const ga_status status = solve_nodes(st, size);
+  const ga_status status = solve_nodes(st, p);
   if (!status) move_nodes(st, exact_enough(st));
   trial(st);
   return status;
@@ -708,55 +731,90 @@ static int is_at_floor(ga_stepper *st, double size, ga__scratch scratch)
 }
 
 /* Whether what remains after an increment is below the tolerance. */
-static int has_converged(const ga_stepper *st, double size, double rho)
+static int has_converged(double size, double rho, double tolerance)
 {
   const double rate = fmax(rho, LEAST_RATE);
-  return size == 0.0 || (rate < 1.0 && size * rate / (1.0 - rate) <= ga__colloc_tolerance(st));
+  return rate < 1.0 && size * rate / (1.0 - rate) <= tolerance;
 }
 
 typedef enum verdict { GO_ON, CONVERGED, AT_FLOOR, FAILED } verdict;
 
-typedef struct progress {
-  double size, before, best; /* of the last increment, the one before, and the smallest */
-  double rho;                /* ratio of the last two */
-  int stalled;               /* sweeps without a smaller increment */
-} progress;
+/* The first size has the moves of Ω that the prediction begins with. With old factors the second ratio is
+ * that of z alone. */
+static int meets_tolerance(const ga_stepper *st, const ga__colloc_progress *p)
+{
+  const double tolerance = ga__colloc_tolerance(st);
+  if (!ga__colloc_of(st)->old_factors) return has_converged(p->size, p->rho, tolerance);
+  const double rho = p->n == 2 && p->first > 0.0 ? fmax(p->rho, p->last / p->first) : p->rho;
+  return has_converged(p->size, rho, (ga__colloc_is_slower(st, p) ? OF_OLD : 1.0) * tolerance);
+}
 
 /* Near singular positions rounding is amplified by an unknown factor: small increments that do not fall any
  * more, and do not grow, are rounding too. */
-static verdict judge(ga_stepper *st, progress *p, ga__scratch scratch)
+static verdict judge(ga_stepper *st, ga__colloc_progress *p, ga__scratch scratch)
 {
-  const int n = ga__colloc_of(st)->sweeps;
+  const int n = ++p->n;
   p->rho = n > 1 && p->before > 0.0 ? p->size / p->before : 0.0;
   p->stalled = n > 1 && p->size > STALLS * p->best ? p->stalled + 1 : 0;
   p->best = n > 1 ? fmin(p->best, p->size) : p->size;
+  if (n == 1) p->first = p->last;
   p->before = p->size;
   if (!isfinite(p->size)) return FAILED;
-  if (p->size == 0.0 || (n > 1 && has_converged(st, p->size, p->rho))) return CONVERGED;
+  if (p->size == 0.0 || (n > 1 && meets_tolerance(st, p))) return CONVERGED;
   if (n > 2 && p->rho > SLOWEST && is_at_floor(st, p->size, scratch)) return AT_FLOOR;
   if (p->size < STALL_LIMIT && p->size < GROWN * p->best)
     return p->stalled >= STALLED_MOST ? AT_FLOOR : GO_ON;
   return n > 1 && p->rho > (n > 2 ? SLOWEST : DIVERGES) ? FAILED : GO_ON;
 }
 
-static ga_status make_sweeps(ga_stepper *st, ga__scratch scratch)
+/* From the prediction on; with new factors, or with old ones as long as they serve. */
+static ga_status repeat_sweeps(ga_stepper *st, ga__colloc_progress *p, verdict *v, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
-  const int limit = SWEEPS * st->opts.newton.max_iterations;
-  progress p = {.size = 0.0};
-  verdict v = GO_ON;
-  ga_status status = GA_OK;
-  ga__factors_drop(st);
-  st->diverged = 0;
-  for (c->sweeps = 0; !status && v == GO_ON && c->sweeps < limit;) {
-    status = sweep(st, c->sweeps == 0, &p.size, scratch);
+  int limit = SWEEPS * st->opts.newton.max_iterations, renew = !c->old_factors;
+  *p = (ga__colloc_progress){.size = 0.0};
+  *v = GO_ON;
+  for (c->sweeps = 0; *v == GO_ON && c->sweeps < limit;) {
+    const ga_status status = sweep(st, renew, p, scratch);
+    if (status) return status;
+    renew = 0;
     c->sweeps++;
-    if (!status) v = judge(st, &p, scratch);
+    *v = judge(st, p, scratch);
+    if (!c->old_factors || *v == CONVERGED || !ga__colloc_is_slow(st, p)) continue;
+    ga__colloc_give_up_factors(st);
+    *p = (ga__colloc_progress){.size = 0.0};
+    *v = GO_ON;
+    renew = 1;
+    limit += c->sweeps;
+  }
+  return GA_OK;
+}
+
+/* Whether sweeps ended without a result. */
+static int are_lost(verdict v)
+{
+  return v == GO_ON || v == FAILED;
+}
+
+/* Where old factors lead astray, from the prediction again. */
+static ga_status make_sweeps(ga_stepper *st, ga__colloc_progress *p, ga__scratch scratch)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  verdict v;
+  st->diverged = 0;
+  ga__colloc_keeps_factors(st);
+  ga_status status = repeat_sweeps(st, p, &v, scratch);
+  const int is_astray = status > 0 ? p->size > ASTRAY : !status && are_lost(v);
+  if (c->old_factors && is_astray) {
+    ga__colloc_give_up_factors(st);
+    ga__factors_drop(st);
+    begin_nodes(st, st->h, c->in_order);
+    status = repeat_sweeps(st, p, &v, scratch);
   }
   if (status) return status;
-  if (v == GO_ON || v == FAILED) return fail_sweeps(st, p.size, p.rho);
+  if (are_lost(v)) return fail_sweeps(st, p->size, p->rho);
   st->stats.at_floor += v == AT_FLOOR;
-  st->stats.last_rate = p.rho;
+  st->stats.last_rate = p->rho;
   return GA_OK;
 }
 
@@ -801,15 +859,18 @@ static int seems_stiff(ga_stepper *st)
 static ga_status iterate(ga_stepper *st, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
+  ga__colloc_progress p;
   ga_status status = check_turns(st);
-  if (!status) status = make_sweeps(st, scratch);
+  if (!status) status = make_sweeps(st, &p, scratch);
   if (status == GA_RETRY_NEWTON && !c->in_order && seems_stiff(st)) {
     begin_nodes(st, st->h, 1);
-    status = make_sweeps(st, scratch);
+    status = make_sweeps(st, &p, scratch);
   }
   if (!status && c->in_order) move_nodes(st, exact_enough(st));
   if (!status) trial(st);
-  return status ? status : ga__colloc_finish(st, scratch);
+  if (!status) status = ga__colloc_finish(st, scratch);
+  if (!status) ga__colloc_note_work(st, &p);
+  return status;
 }
 
 /* Multipliers of the nodes within the step of least norm, as at its ends, for dense output: with the
@@ -889,7 +950,7 @@ static double force_factor(const ga_stepper *st)
 static const ga__family COLLOCATION = {.state_length = state_length,
                                        .create = create,
                                        .destroy = destroy,
-                                       .stages = most_stages,
+                                       .stages = most_factors,
                                        .predict = predict,
                                        .iterate = iterate,
                                        .trial = trial,

@@ -50,6 +50,10 @@ typedef struct ga__colloc {
   double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
   double moved;          /* largest change of Ω in the last pass over the nodes */
   int sweeps;            /* of the current step */
+  int old_factors;       /* 1: its sweeps use those of an earlier step */
+  int old_end;           /* 1: and those at its end too */
+  int own_end;           /* 1: there is a matrix of the end beside that of the last node */
+  double work_before;    /* done when the sweeps began */
   int in_order;          /* 1: its sweeps go from node to node, for stiff equations */
   int failures;          /* of simple sweeps at the state of this number */
   unsigned long failed_at;
@@ -68,10 +72,34 @@ void ga__colloc_distribute(const ga_system *sys, const double *z, ga__state *s);
 void ga__colloc_add(const ga__colloc_rule *rule, double h, const double *w, const double *nodes, int stride,
                     double *to, int n);
 double ga__colloc_tolerance(const ga_stepper *st); /* of the sweeps, relative to velocities */
-/* r := solution by the factors of a node. */
+/* r := solution by the factors of a node, or of the end of the step. */
+enum { GA__COLLOC_END = 0 };
 ga_status ga__colloc_solve(ga_stepper *st, int m, double *r);
 /* to[n] := factor · (T in packed blocks) from[n] */
 void ga__colloc_multiply(const ga_group *g, const double *T, const double *from, double *to);
+
+/* The matrix of the end of the step at the last node, and its factors. */
+ga_status ga__colloc_prepare_end(ga_stepper *st);
+
+/* Factors that several steps share (collocation_reuse.c). */
+typedef struct ga__colloc_progress {
+  double size, before, best; /* of the last increment, the one before, and the smallest */
+  double rho;                /* ratio of the last two */
+  double first;              /* increment of z in the first sweep with the present factors, */
+  double last;               /* and the last one: without moves of Ω, which the prediction begins with */
+  int n;                     /* sweeps with these factors */
+  int stalled;               /* sweeps without a smaller increment */
+} ga__colloc_progress;
+/* Before the sweeps: whether they begin with the factors that are there. Else these are dropped. */
+int ga__colloc_keeps_factors(ga_stepper *st);
+/* Whether they contract less than with their own factors. */
+int ga__colloc_is_slower(const ga_stepper *st, const ga__colloc_progress *p);
+/* Whether sweeps with old factors are so slow that new ones pay within this step. */
+int ga__colloc_is_slow(const ga_stepper *st, const ga__colloc_progress *p);
+/* Sweeps with old factors were given up: the factors are made again. */
+void ga__colloc_give_up_factors(ga_stepper *st);
+/* The step is complete: whether the next one keeps its factors. */
+void ga__colloc_note_work(ga_stepper *st, const ga__colloc_progress *p);
 
 /* After the sweeps: next from the last node, on the constraints, with accelerations, multipliers and outputs
  * that belong to it (collocation_end.c). */

@@ -1,6 +1,7 @@
 /* The end of a collocation step: positions and velocities on the constraints, and accelerations, multipliers,
  * rates of states and outputs that belong to them. Those of the collocation itself are of lower order, and
- * would spoil the next step. Solved by the factors of the last node. */
+ * would spoil the next step. Solved by the factors of the last node, or where sweeps go from node to node by
+ * those of a matrix of the end. */
 #include "core/collocation.h"
 #include "core/start.h"
 
@@ -13,10 +14,13 @@ enum { PROJECTIONS = 6, SOLUTIONS = 10 };
 #define CLOSER 1e-4   /* part of the tolerance of the sweeps for what constraints may be off */
 #define SLOW 0.5 /* contraction above which gaps are rounding, and a new matrix is made for accelerations */
 #define TIGHTER 1e-1 /* part of the tolerance of the sweeps */
+/* Factors of an earlier step are replaced where they contract less than this, and moves are not rounding. */
+#define TOO_OLD 0.2
+#define ROUNDING 1e-13
 
 static ga_status solve_end(ga_stepper *st, double *r)
 {
-  return ga__colloc_solve(st, ga__colloc_of(st)->now->stages, r);
+  return ga__colloc_solve(st, GA__COLLOC_END, r);
 }
 
 static void clear(double *r, int n)
@@ -33,22 +37,47 @@ static double settled(const ga_stepper *st)
 /* Corrections of q or v: gaps of the constraints, and the moves that close them. */
 typedef struct closing {
   double size, gap; /* of the last one; 0: there was none */
-  double goal;      /* for moves */
+  double scale;     /* of values, */
+  double goal;      /* and for moves */
 } closing;
+
+/* Whether factors are of an earlier step and contract by rho only. size: relative, of the last move. */
+static int are_too_old(const ga_stepper *st, double rho, double size)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return c->old_end && rho > TOO_OLD && size > ROUNDING;
+}
+
+/* A new matrix of the end in their place; the next step makes all of them. */
+static ga_status renew_old_factors(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const ga__factor_state before = st->factors.now;
+  c->old_end = 0;
+  const ga_status status = ga__colloc_prepare_end(st);
+  st->factors.now.age = before.age;
+  st->factors.now.rate = before.rate;
+  st->factors.worn = 1;
+  return status;
+}
 
 /* Whether a gap is closed as far as is wanted: moves are proportional to gaps. Gaps that no longer halve are
  * rounding. */
-static int is_closed(const closing *c, double gap)
+static int is_closed(const ga_stepper *st, const closing *c, double gap)
 {
-  return gap == 0.0 || (c->gap > 0.0 && (gap > SLOW * c->gap || c->size * gap / c->gap <= c->goal));
+  if (gap == 0.0 || !(c->gap > 0.0)) return gap == 0.0;
+  const double rho = gap / c->gap;
+  return c->size * rho <= c->goal || (rho > SLOW && !are_too_old(st, rho, c->size / c->scale));
 }
 
 /* d := the solution for −d, a gap. *stop: it is rounding. */
 static ga_status solve_gap(ga_stepper *st, closing *c, double gap, double *d, int *stop)
 {
   const ga_system *sys = st->sys;
+  ga_status status = GA_OK;
   for (int k = 0; k < sys->n; k++) d[k] = -d[k];
-  const ga_status status = solve_end(st, d);
+  if (c->gap > 0.0 && are_too_old(st, gap / c->gap, c->size / c->scale)) status = renew_old_factors(st);
+  if (!status) status = solve_end(st, d);
   const double size = status ? 0.0 : ga__max_abs(d, sys->nv, NULL);
   if (status) return status;
   if (!isfinite(size)) return GA_RETRY_NAN;
@@ -64,12 +93,12 @@ static ga_status project_positions(ga_stepper *st, ga__scratch scratch)
   const int nl = sys->size[GA_BLOCK_LAMBDA], first = sys->start[GA_BLOCK_LAMBDA];
   double *q = st->next.q, *d = ga__take(&scratch, sys->n);
   ga_point p = ga__state_point(&st->next);
-  closing c = {.goal = settled(st) * st->size_q};
+  closing c = {.scale = st->size_q, .goal = settled(st) * st->size_q};
   for (int i = 0, stop = 0; nl > 0 && !stop && i < PROJECTIONS; i++) {
     clear(d, sys->n);
     ga_status status = ga__call(sys, GA__PHI, &p, d + first);
     const double gap = ga__max_abs(d + first, nl, NULL);
-    if (!status && is_closed(&c, gap)) break;
+    if (!status && is_closed(st, &c, gap)) break;
     if (!status) status = solve_gap(st, &c, gap, d, &stop);
     if (status) return status;
     if (!stop) ga_group_move(sys->group, q, q, d);
@@ -85,13 +114,13 @@ static ga_status project_velocities(ga_stepper *st, ga__scratch scratch)
             first = sys->start[GA_BLOCK_LAMBDA];
   double *v = st->next.v, *d = ga__take(&scratch, sys->n);
   ga_point p = ga__state_point(&st->next);
-  closing c = {.goal = settled(st) * st->size_v};
+  closing c = {.scale = st->size_v, .goal = settled(st) * st->size_v};
   for (int i = 0, stop = 0; nl + np > 0 && !stop && i < PROJECTIONS; i++) {
     clear(d, sys->n);
     ga_status status = nl ? ga__phi_dot(&st->deriv, &p, d + first) : GA_OK;
     if (!status && np) status = ga__call(sys, GA__K, &p, d + sys->start[GA_BLOCK_PSI]);
     const double gap = ga__max_abs(d + first, nl + np, NULL);
-    if (!status && is_closed(&c, gap)) break;
+    if (!status && is_closed(st, &c, gap)) break;
     if (!status) status = solve_gap(st, &c, gap, d, &stop);
     if (status) return status;
     for (int k = 0; !stop && k < sys->nv; k++) v[k] += d[k];
@@ -192,15 +221,33 @@ static ga_status solve_accelerations(ga_stepper *st, ga__scratch scratch)
     const double size = add_end(st, d), rho = size / before;
     if (!isfinite(size)) return solve_accurately(st, scratch);
     if (size == 0.0 || (i > 0 && rho < 1.0 && size * rho / (1.0 - rho) <= goal)) return GA_OK;
+    if (i > 0 && are_too_old(st, rho, size)) {
+      status = renew_old_factors(st);
+      before = HUGE_VAL, i = -1; /* without a ratio again */
+      continue;
+    }
     if (i > 0 && rho > SLOW) return size < 1e-13 ? GA_OK : solve_accurately(st, scratch);
     before = size;
   }
   return status ? status : solve_accurately(st, scratch);
 }
 
+/* Factors of the end; where its matrix is singular, those of the last node serve. */
+static ga_status begin_end(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  c->old_end = c->old_factors;
+  c->own_end = c->in_order && c->old_factors && st->factors.now.n_stages > c->now->stages;
+  if (!c->in_order || c->old_factors) return GA_OK;
+  const ga_status status = ga__colloc_prepare_end(st);
+  c->own_end = status == GA_OK;
+  return status == GA_RETRY_SINGULAR ? GA_OK : status;
+}
+
 ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch)
 {
-  ga_status status = project_positions(st, scratch);
+  ga_status status = begin_end(st);
+  if (!status) status = project_positions(st, scratch);
   if (!status) status = project_velocities(st, scratch);
   return status ? status : solve_accelerations(st, scratch);
 }

@@ -26,14 +26,14 @@ static void destroy_set(ga__matrix *set)
 {
   for (int form = 0; form < GA__N_FORMS; form++) {
     ga_lu_destroy(&set[form].lu);
-    for (int i = 0; i < GA__MOST_STAGES - 1; i++) ga_lu_destroy(&set[form].further[i]);
+    for (int i = 0; i < GA__MOST_FACTORS - 1; i++) ga_lu_destroy(&set[form].further[i]);
     ga__assembly_destroy(&set[form].assembly);
     memset(&set[form], 0, sizeof set[form]);
   }
 }
 
 /* Numbers of the largest matrix of a set. */
-static size_t room_of(const ga__matrix *set)
+static size_t size_of(const ga__matrix *set)
 {
   int most = 0;
   for (int form = 0; form < GA__N_FORMS; form++)
@@ -41,9 +41,15 @@ static size_t room_of(const ga__matrix *set)
   return (size_t)most;
 }
 
+/* One matrix, or those of all stages twice. */
+static size_t room_of(const ga__factors *f, const ga__matrix *set)
+{
+  return (f->stages > 1 ? 2 * (size_t)f->stages : 1) * size_of(set);
+}
+
 size_t ga__factors_room(const ga__factors *f)
 {
-  return room_of(f->matrix[0]);
+  return room_of(f, f->matrix[0]);
 }
 
 /* Plans all forms of the family, the cheapest first. */
@@ -66,7 +72,7 @@ static ga_status create_plans(ga_stepper *st, int leaves_out)
 static ga_status create_factors(ga_stepper *st, int leaves_out)
 {
   ga__matrix *set = st->factors.matrix[leaves_out];
-  const int stages = st->family->stages ? st->family->stages(st) : 1;
+  const int stages = st->factors.stages = st->family->stages ? st->family->stages(st) : 1;
   ga_status status = GA_OK;
   for (int form = GA__N_FORMS - 1; !status && form >= 0; form--) {
     if (!set[form].assembly.K) continue;
@@ -83,7 +89,7 @@ static ga_status create_leaving_out(ga_stepper *st)
   ga__factors *f = &st->factors;
   ga_status status = create_plans(st, 1);
   if (!status) status = create_factors(st, 1);
-  if (!status && !(f->K_kept[1] = ga__alloc(st->ctx, room_of(f->matrix[1]), sizeof(double))))
+  if (!status && !(f->K_kept[1] = ga__alloc(st->ctx, room_of(f, f->matrix[1]), sizeof(double))))
     status = ga__no_memory(st->ctx, "an iteration matrix");
   if (status) destroy_set(f->matrix[1]);
   return status;
@@ -280,14 +286,14 @@ ga_status ga__factor(ga_stepper *st)
  * followed without it: the values of the matrix that a step begins with are kept when it renews them, and
  * factored again where the next step uses them. */
 
-enum { N_LU = 2 * GA__N_FORMS * GA__MOST_STAGES + 2 };
+enum { N_LU = 2 * GA__N_FORMS * GA__MOST_FACTORS + 2 };
 
 static void list_lu(ga_stepper *st, ga_lu *lu[N_LU])
 {
   int n = 0;
   for (int leaves_out = 0; leaves_out < 2; leaves_out++)
     for (int form = 0; form < GA__N_FORMS; form++)
-      for (int stage = 0; stage < GA__MOST_STAGES; stage++)
+      for (int stage = 0; stage < GA__MOST_FACTORS; stage++)
         lu[n++] = ga__stage_factors(&st->factors.matrix[leaves_out][form], stage);
   lu[n++] = st->saddle.lu;
   lu[n] = st->other_saddle.lu;
@@ -304,14 +310,31 @@ void ga__factors_keep(ga_stepper *st)
   for (int i = 0; i < N_LU; i++) ga__lu_mark(lu[i]);
 }
 
+/* Values of the matrix of a stage in K_kept: of the factors in use, or of those that the step began with. */
+static double *stage_values(const ga__factors *f, const ga__factor_state *s, int in_use, int stage)
+{
+  const size_t nnz = size_of(f->matrix[s->leaves_out]);
+  return f->K_kept[s->leaves_out] + (size_t)(in_use * f->stages + stage) * nnz;
+}
+
 void ga__factors_save_matrix(ga_stepper *st)
 {
   ga__factors *f = &st->factors;
   if (f->renewed || !f->kept.valid || st->opts.newton.reuse != GA_REUSE) return;
   const ga_sparse *K = matrix_of(f, &f->kept)->assembly.K;
+  const double *from = f->stages > 1 ? stage_values(f, &f->kept, 1, 0) : K->value;
   if (!f->restore) /* otherwise K_kept still has it, and K is that of a step taken back */
-    memcpy(f->K_kept[f->kept.leaves_out], K->value, (size_t)K->nnz * sizeof(double));
+    memcpy(f->K_kept[f->kept.leaves_out], from,
+           (f->stages > 1 ? (size_t)f->kept.n_stages : 1) * (size_t)K->nnz * sizeof(double));
   f->renewed = 1;
+}
+
+void ga__factors_save_stage(ga_stepper *st, int stage)
+{
+  ga__factors *f = &st->factors;
+  const ga_sparse *K = ga__matrix_in_use(st)->assembly.K;
+  if (st->opts.newton.reuse == GA_REUSE)
+    memcpy(stage_values(f, &f->now, 1, stage), K->value, (size_t)K->nnz * sizeof(double));
 }
 
 /* After a step that failed with the reduced form, the next one does not begin with it. */
@@ -340,10 +363,16 @@ ga_status ga__factors_refactor(ga_stepper *st)
   if (!f->restore) return GA_OK;
   ga__matrix *m = ga__matrix_in_use(st);
   ga_sparse *K = m->assembly.K;
-  memcpy(K->value, f->K_kept[f->now.leaves_out], (size_t)K->nnz * sizeof(double));
+  const size_t size = (size_t)K->nnz * sizeof(double);
+  ga_status status = GA_OK;
   f->restore = 0;
-  st->stats.factorisations++;
-  return ga_lu_factor(m->lu);
+  for (int stage = 0; !status && stage < (f->stages > 1 ? f->now.n_stages : 1); stage++) {
+    memcpy(K->value, f->K_kept[f->now.leaves_out] + (size_t)stage * (size_t)K->nnz, size);
+    if (f->stages > 1) ga__factors_save_stage(st, stage);
+    st->stats.factorisations++;
+    status = ga_lu_factor(ga__stage_factors(m, stage));
+  }
+  return status;
 }
 
 void ga__factors_forget(ga_stepper *st)

@@ -9,12 +9,13 @@
  * family has one of them, or both and a rule for which is used. */
 typedef enum ga__matrix_form { GA__COMPLETE = 0, GA__REDUCED, GA__N_FORMS } ga__matrix_form;
 
-enum { GA__MOST_STAGES = 5, GA__MOST_ORDER = 2 * GA__MOST_STAGES };
+enum { GA__MOST_STAGES = 5, GA__MOST_ORDER = 2 * GA__MOST_STAGES, GA__MOST_FACTORS = GA__MOST_STAGES + 1 };
 
 typedef struct ga__matrix {
   ga__assembly assembly; /* K NULL: there is no such matrix */
   ga_lu *lu;
-  ga_lu *further[GA__MOST_STAGES - 1]; /* of the same matrix with other values, if a family has several stages */
+  ga_lu *further[GA__MOST_FACTORS -
+                 1]; /* of the same matrix with other values, if a family has several stages */
 } ga__matrix;
 
 /* The form in use, and for how long (terms.c, weighted.c). */
@@ -33,20 +34,29 @@ typedef struct ga__factor_state {
   int fresh_steps;   /* number of further steps that begin with new factors */
   double rate;       /* observed contraction; 0: none yet */
   ga__choice choice; /* of the form */
-  int leaves_out;    /* 1: of the matrix with excluded constraints, */
-  int version;       /* version of the excluded set */
+  /* -- of collocation (collocation_reuse.c) -- */
+  int n_stages;   /* how many there are, */
+  int rule;       /* order of the step that made them; negative: with sweeps from node to node */
+  int span;       /* steps that the last pause of reuse took */
+  double work;    /* of the step that made them, residuals and solutions of nodes, */
+  double spent;   /* and what they have cost so far: to make them, and further work of later steps */
+  int leaves_out; /* 1: of the matrix with excluded constraints, */
+  int version;    /* version of the excluded set */
 } ga__factor_state;
 
 typedef struct ga__factors {
   ga__matrix matrix[2][GA__N_FORMS]; /* plain, and with excluded constraints */
   int n;                             /* rows of all but the reduced form of two sets of unknowns */
+  int stages;                        /* factors kept at the same time, at most */
   ga__factor_state now, kept;        /* kept: at the beginning of the current step */
   int worn;           /* 1: still usable within the last step, but the next one begins with new factors */
   int by_convergence; /* 1: there are both forms, and terms.c chooses */
   int form_changed;   /* 1: just changed from the reduced to the complete form */
   int renewed;        /* 1: renewed in the current step; K_kept has the matrix of the old factors */
   int restore;        /* 1: K_kept must be factored again before the next use */
-  double *K_kept[2];  /* values of the matrix at the beginning of the step: plain, with exclusions */
+  /* Values of the matrix at the beginning of the step: plain, with exclusions. With several stages those of
+   * all stages, and behind them those of the factors in use. */
+  double *K_kept[2];
 } ga__factors;
 
 /* -- Matrices -- */
@@ -59,7 +69,7 @@ size_t ga__factors_room(const ga__factors *f);
 ga_status ga__factors_for_relations(ga_stepper *st);
 
 /* -- Factors -- */
-ga_status ga__factor(ga_stepper *st);    /* the matrix in use; with counts, names and warnings */
+ga_status ga__factor(ga_stepper *st); /* the matrix in use; with counts, names and warnings */
 /* The same into the factors of a stage; 0: lu itself, otherwise further[stage − 1]. */
 ga_status ga__factor_stage(ga_stepper *st, int stage);
 ga_lu *ga__stage_factors(const ga__matrix *m, int stage);
@@ -67,8 +77,9 @@ void ga__factors_drop(ga_stepper *st);   /* marks the factors as invalid */
 void ga__factors_forget(ga_stepper *st); /* discards everything of earlier steps except the state */
 
 /* -- Rollback -- */
-void ga__factors_keep(ga_stepper *st);        /* at the beginning of a step */
-void ga__factors_save_matrix(ga_stepper *st); /* before the first renewal in it */
+void ga__factors_keep(ga_stepper *st);                  /* at the beginning of a step */
+void ga__factors_save_matrix(ga_stepper *st);           /* before the first renewal in it */
+void ga__factors_save_stage(ga_stepper *st, int stage); /* with several stages: behind each factorisation */
 /* After a step was taken back or has failed. */
 void ga__factors_restore(ga_stepper *st, int failed);
 ga_status ga__factors_refactor(ga_stepper *st); /* refactors after a restore, before use */

@@ -131,6 +131,40 @@ static void taken_back(void **state)
     }
 }
 
+/* Short steps share factors, over steps that are taken back too, with the same bits as without these; and
+ * lead to what own factors of every step lead to. */
+static void shared_factors(void **state)
+{
+  static const char *const name[] = {"andrews31", "mechatronic", "heavy_top"};
+  enum { STEPS = 40 };
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+    for (int order = 4; order <= 6; order++) {
+      rig a = open_colloc(name[i], order), b = open_colloc(name[i], order), c = rig_open(name[i]);
+      c.opts = a.opts;
+      c.opts.newton.reuse = GA_FRESH_STEP;
+      rig_build(&c);
+      const double h = 0.02 * a.problem->h;
+      rig_start(&a, h), rig_start(&b, h), rig_start(&c, h);
+      rig_steps(&c, h, STEPS);
+      for (int k = 0; k < STEPS; k++) {
+        const double other = (k % 4 == 0 ? 1.0 : k % 4 == 1 ? 0.3 : k % 4 == 2 ? 1.3 : 30.0) * h;
+        rig_steps(&a, h, 1);
+        if (!ga_stepper_step(b.st, other)) assert_status(b.ctx, ga_stepper_undo(b.st), GA_OK);
+        rig_steps(&b, h, 1);
+        same_bits(a.st, b.st, name[i]);
+      }
+      const long stages = (order + 1) / 2, made = ga_stepper_stats(a.st)->factorisations;
+      if (!(made < stages * STEPS / 2)) fail_msg("%s, order %d: %ld factors", name[i], order, made);
+      assert_true(ga_stepper_stats(c.st)->factorisations >= stages * STEPS);
+      for (int k = 0; k < a.st->sys->nv; k++)
+        if (!(fabs(a.st->now.v[k] - c.st->now.v[k]) < 1e-9 * a.st->size_v))
+          fail_msg("%s, order %d: v[%d] %g, %g", name[i], order, k, a.st->now.v[k], c.st->now.v[k]);
+      close_both(&a, &b);
+      close_both(&c, &c);
+    }
+}
+
 static void saved_and_loaded(void **state)
 {
   (void)state;
@@ -328,7 +362,7 @@ int main(void)
       cmocka_unit_test(no_allocation), cmocka_unit_test(dense),
       cmocka_unit_test(refused),       cmocka_unit_test(errors_follow_tolerances),
       cmocka_unit_test(followers),     cmocka_unit_test(stiff),
-      cmocka_unit_test(resumed),
+      cmocka_unit_test(resumed),       cmocka_unit_test(shared_factors),
   };
   return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
 }
