@@ -183,6 +183,45 @@ static const char sweep_more[] =
     "the\n"
     "reason. The table is the same to the last bit whatever --jobs is, and after --resume.";
 
+#define OPTION_VARY                                                                                          \
+  {                                                                                                          \
+    "vary", 0, "NAME=START:LOWER:UPPER", 1,                                                                  \
+        "a parameter to be found, with its start and bounds, k=10:1:100N/m; each may be missing, as in "     \
+        "k=10, k=:1:100 or k"                                                                                \
+  }
+static const app_option fit_rows[] = {
+    OPTION_VARY,
+    {"signal", 0, "COLUMN=SIGNAL", 1,
+     "the signal that a column has measured; other columns are left out (default: all columns, by their "
+     "names)"},
+    {"sigma", 0, "COLUMN=VALUE", 1,
+     "known standard deviation of a column (default: estimated from the residuals)"},
+    {"time-column", 0, "NAME", 0, "column with the time (default time or t)"},
+    {"set-in", 0, "FILE NAME=VALUE", 1, "a parameter of one experiment alone"},
+    {"iterations", 0, "N", 0, "most iterations (default 50)"},
+    {"confidence", 0, "X", 0, "of intervals, in percent (default 95)"},
+    {"differences", 0, NULL, 0, "differences of runs in place of derivatives"},
+    {"jobs", 'j', "N", 0, "runs at the same time (default: the number of processors)"},
+    {"out", 'o', "FILE", 0, "the model with the fitted parameters, .yaml"},
+    {"json", 0, "FILE", 0, "the report as data"},
+    {"csv", 0, "FILE", 0, "measured values, those of the model, and residuals"},
+    {"plot", 0, "FILE", 0, "picture of measured values and the model, .svg, .png or .pdf"},
+    OPTIONS_MODEL,
+    {"quiet", 'q', NULL, 0, "no report"},
+    OPTION_END};
+
+static const char fit_more[] =
+    "Finds parameters with which signals of the model meet measured ones best, by weighted nonlinear least "
+    "squares with\n"
+    "derivatives of the runs. DATA are tables, .csv, with a line of names first: time [s], arm.angle [deg]; "
+    "empty "
+    "fields are\n"
+    "missing values. Each file is an experiment with a run of its own, which ends with its last time. "
+    "Reports "
+    "estimates,\n"
+    "standard errors, intervals of confidence, and what the data do not determine. Exit code 1: not "
+    "converged.";
+
 static const app_option linearize_rows[] = {
     {"inputs", 0, "NAMES", 1,
      "inputs, separated by commas: outputs of blocks, drives, signals used in expressions"},
@@ -330,7 +369,7 @@ static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all sign
 enum { MOST_OPTIONS = 128 };
 static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], kinematics_options[MOST_OPTIONS],
     converge_options[MOST_OPTIONS], sweep_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS],
-    modes_options[MOST_OPTIONS], sensitivity_options[MOST_OPTIONS];
+    modes_options[MOST_OPTIONS], sensitivity_options[MOST_OPTIONS], fit_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
@@ -346,6 +385,7 @@ static const app_command commands[] = {
      converge_options, converge_more},
     {"sweep", app_sweep, "MODEL [MEASURE...]", 1, -1,
      "runs a model with many parameters, and writes a table of measures", sweep_options, sweep_more},
+    {"fit", app_fit, "MODEL DATA...", 2, -1, "finds parameters from measured signals", fit_options, fit_more},
     {"linearize", app_linearize, "MODEL", 1, 1, "writes a linear model from inputs to outputs",
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
@@ -389,6 +429,12 @@ static int takes_motion(const ga_setting *at)
   return !at->of_results;
 }
 
+/* Those of one run, without error bars. */
+static int takes_single_runs(const ga_setting *at)
+{
+  return !at->of_results && strcmp(at->name, "accuracy") != 0;
+}
+
 /* Settings of statics. */
 static int takes_position(const ga_setting *at)
 {
@@ -430,6 +476,7 @@ static void make_options(void)
   join_options(kinematics_options, kinematics_rows, takes_times);
   join_options(converge_options, converge_rows, takes_motion);
   join_options(sweep_options, sweep_rows, takes_all);
+  join_options(fit_options, fit_rows, takes_single_runs);
   join_options(linearize_options, linearize_rows, takes_motion);
   join_options(modes_options, modes_rows, takes_motion);
   join_options(sensitivity_options, sensitivity_rows, takes_all);

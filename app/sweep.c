@@ -37,7 +37,7 @@ typedef struct sweep {
 /* ---- Files ---- */
 
 /* Processors that this process may use. */
-static long n_processors(void)
+long app_n_processors(void)
 {
 #ifdef __linux__
   cpu_set_t set;
@@ -192,7 +192,8 @@ static void print_columns(const sweep *w)
       printf("  %s: %.6g%s%s (run %ld) to %.6g%s%s (run %ld)\n", ga_study_label(w->study, i), least,
              plain ? "" : " ", plain ? "" : unit, at_least, most, plain ? "" : " ", plain ? "" : unit,
              at_most);
-    if (known > 0 && known < w->n_runs) printf("    %ld of %ld runs without a value\n", w->n_runs - known, w->n_runs);
+    if (known > 0 && known < w->n_runs)
+      printf("    %ld of %ld runs without a value\n", w->n_runs - known, w->n_runs);
   }
 }
 
@@ -302,7 +303,7 @@ int app_sweep(const app_arguments *a)
   sweep w = {.quiet = app_has(a, "quiet")};
   int code = app_ranks_open(&w.ranks);
   if (code) return code;
-  w.jobs = w.ranks.size > 1 ? 1 : n_processors();
+  w.jobs = w.ranks.size > 1 ? 1 : app_n_processors();
   if (w.ranks.rank > 0) hear(0);
   code = app_study_open(&w.o, a);
   if (!code) code = prepare(&w);

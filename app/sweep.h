@@ -22,6 +22,7 @@ typedef struct app_study {
   ga_run_settings settings;
 } app_study;
 
+long app_n_processors(void); /* that this process may use */
 /* Reads them; returns an exit code. To be closed always. */
 int app_study_open(app_study *s, const app_arguments *a);
 void app_study_close(app_study *s);

@@ -124,7 +124,8 @@ static int find_time(const reader *r, app_table *t, const char *column)
                : same_word(t->name[i], "time") || same_word(t->name[i], "t"))
       t->time = i;
   if (t->time >= 0) return APP_DONE;
-  const int knows_option = strcmp(r->a->command->name, "plot") == 0; /* the others have no --time-column */
+  const int knows_option = strcmp(r->a->command->name, "plot") == 0 ||
+                           strcmp(r->a->command->name, "fit") == 0; /* the others have no --time-column */
   if (!column)
     return app_misused(r->a, "%s has no column \"time\" or \"t\"%s%s%s", r->file,
                        knows_option ? "; --time-column names another one, such as \"" : "",

@@ -107,6 +107,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_NO_SENSITIVITY, "derivatives by parameters are not supported here")                            \
   X(GA_REASON_SENSITIVITY_START, "a start at another value of a parameter fails")                            \
   X(GA_REASON_VARIATION, "a model cannot be built at another value of a parameter")                          \
+  X(GA_REASON_SEARCH_START, "the run that a fit or an optimisation starts from fails")                       \
   /* systems */                                                                                              \
   X(GA_REASON_CALLBACK_MISSING, "a callback that is needed is not given")                                    \
   X(GA_REASON_CALLBACK_UNUSED, "a callback is given for a block of size 0")                                  \

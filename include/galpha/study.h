@@ -215,6 +215,108 @@ GA_API ga_status ga_study_run(ga_study *study, int jobs, double poll_seconds, ga
  * status −1. Written in one piece; the bytes depend on the rows alone. */
 GA_API ga_status ga_study_write(ga_study *study, const char *path);
 
+/* ---- Fits: parameters from measured signals --------------------------------------------------------------
+ *
+ * Weighted nonlinear least squares by the method of Levenberg and Marquardt with bounds, with derivatives of
+ * the runs themselves (ga_sensitivity), or, where these are refused, differences of runs. docs/fit.md has the
+ * method. */
+
+/* Called every `poll_seconds` by the thread that has called; non-zero stops: what is best so far is kept. */
+typedef int (*ga_search_poll_fn)(void *user, long runs, double best);
+
+typedef struct ga_fit_data { /* one experiment: measured values over time */
+  const char *name;          /* for messages; needed */
+  int n_columns;
+  long n_rows;
+  const double *time;         /* [n_rows] [s] ascending; equal times are allowed */
+  const char *const *signals; /* [n_columns] of the model */
+  const double *values;       /* [n_columns × n_rows] in SI units; NaN: missing */
+  const double *sigma; /* [n_columns] standard deviations of the values, in SI units; 0, or NULL: not known,
+                          they are estimated */
+  int n_set;           /* parameters that this experiment alone has */
+  const char *const *set; /* [n_set] "load=2 kg" */
+} ga_fit_data;
+
+typedef struct ga_fit_opts { /* start from ga_fit_defaults() */
+  const char *model;         /* path */
+  int allow_library;
+  int n_set; /* parameters of all experiments */
+  const char *const *set;
+  int n_vary;              /* at most 64 */
+  const char *const *vary; /* [n_vary] "k", "k=3 N/m", "k=10:1:100N/m": start, lower and upper bound */
+  int n_data;
+  const ga_fit_data *data;         /* [n_data] borrowed for the call */
+  const ga_run_settings *settings; /* values of the settings `given`, in place of the model's; */
+  int n_given; /* NULL: none. t_end: later rows are not used; without it runs end with the data */
+  const char *const *given;
+  int jobs;               /* runs at the same time; default 1. It does not change the result */
+  int most_iterations;    /* default 50 */
+  double confidence;      /* of intervals; default 0.95 */
+  int differences;        /* 1: differences of runs in place of derivatives */
+  double poll_seconds;    /* default 0.05 */
+  ga_search_poll_fn poll; /* NULL: none */
+  void *user;
+} ga_fit_opts;
+
+typedef enum ga_fit_end {
+  GA_FIT_CONVERGED = 0,
+  GA_FIT_ITERATIONS, /* most_iterations were not enough */
+  GA_FIT_STALLED,    /* no step reduces the residuals, but they are not at a minimum */
+  GA_FIT_STOPPED     /* by poll */
+} ga_fit_end;
+
+typedef struct ga_fit_parameter { /* in SI units */
+  const char *name, *unit;        /* unit "": none is known */
+  double start, lower, upper;     /* as searched */
+  double value;
+  double error;     /* standard error; infinite: the data do not determine it; NaN: it is at a bound */
+  double low, high; /* interval of confidence */
+  int at_bound;     /* −1: at the lower one, 1: at the upper one */
+} ga_fit_parameter;
+
+typedef struct ga_fit_column { /* a column of an experiment */
+  int data, column;
+  const char *signal, *unit;
+  long n;             /* values used */
+  double rms;         /* of its residuals, in SI units, */
+  double sigma;       /* standard deviation of its values: given, or estimated */
+  double correlation; /* of neighbouring residuals */
+} ga_fit_column;
+
+typedef struct ga_fit_report {
+  ga_fit_end end;
+  int iterations;
+  long runs, failed;  /* runs made, and those of them that failed */
+  int by_differences; /* 1: exact derivatives were refused, or not wanted; `why` says why */
+  const char *why;
+  long n_values;     /* measured values used */
+  int freedom;       /* degrees of freedom, */
+  double chi2;       /* weighted sum of squares, */
+  double chi2_start; /* and that of the start, with the same weights */
+  double condition;  /* of the scaled matrix of derivatives */
+  int n;
+  const ga_fit_parameter *parameter; /* [n] */
+  const double *correlation;         /* [n × n] of the estimates; 0 beside parameters without error */
+  int n_columns;
+  const ga_fit_column *column;
+  int n_notes;
+  const char *const *notes; /* [n_notes] what a user should know: sentences */
+} ga_fit_report;
+
+typedef struct ga_fit ga_fit;
+
+GA_API ga_fit_opts ga_fit_defaults(void);
+/* *out exists where there is a result, also if it is not converged: ga_fit_result() says so. GA_ERR_ARGUMENT:
+ * wrong options, data or model (ga_fit_model() has its messages); GA_ERR_NAN: the run of the start fails. */
+GA_API ga_status ga_fit_create(ga_context *ctx, const ga_fit_opts *opts, ga_fit **out);
+GA_API void ga_fit_destroy(ga_fit **fit);
+GA_API const ga_fit_report *ga_fit_result(const ga_fit *fit); /* NULL: there is none */
+/* The model with the start, for its messages; NULL: it was not read. */
+GA_API const ga_model *ga_fit_model(const ga_fit *fit);
+/* [n_rows] of a column of an experiment: the model's values; NaN behind the end of runs. NULL: no such
+ * column. */
+GA_API const double *ga_fit_curve(const ga_fit *fit, int data, int column);
+
 #ifdef __cplusplus
 }
 #endif

@@ -83,6 +83,7 @@ static const ga__sentence SENTENCES[] = {
     [GA_REASON_NO_SENSITIVITY] = {"derivatives by parameters{{, here by {name},}} are not possible: {detail}",
                                   "{{; {expected}}}"},
     [GA_REASON_VARIATION] = {"derivatives by {name}: the model cannot be built at another value of it, {0.10}. {detail}", NULL},
+    [GA_REASON_SEARCH_START] = {"the run with the start values of the parameters fails: {detail}", NULL},
     [GA_REASON_SENSITIVITY_START] = {"derivatives by {name}: it cannot start at another value of this parameter. {detail}", NULL},
 
     /* systems */

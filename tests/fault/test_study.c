@@ -281,6 +281,50 @@ static void changed_models_are_noticed(void **state)
   close_folder(&f);
 }
 
+/* ---- Fits ---- */
+
+static ga_status make_fit(const folder *f, memory *m, ga_fit **out, ga_context **ctx)
+{
+  static const double time[] = {0.2, 0.4, 0.6, 0.8}, values[] = {0.9, 0.7, 0.35, 0.0};
+  static const char *const signals[] = {"x"}, *const vary[] = {"m=2:0.1:10", "c=0.1:0:1"};
+  ga_context_opts opts = ga_context_defaults();
+  ga_fit_opts o = ga_fit_defaults();
+  const ga_fit_data data = {
+      .name = "data", .n_columns = 1, .n_rows = 4, .time = time, .signals = signals, .values = values};
+  *ctx = NULL;
+  *out = NULL;
+  if (m) opts.alloc = take, opts.release = give, opts.alloc_user = m;
+  ga_status status = ga_context_create(&opts, ctx);
+  o.model = f->model, o.n_vary = 2, o.vary = vary, o.n_data = 1, o.data = &data, o.most_iterations = 1;
+  if (!status) status = ga_fit_create(*ctx, &o, out);
+  return status;
+}
+
+static void each_allocation_of_a_fit_fails(void **state)
+{
+  folder f;
+  memory m = {0};
+  ga_fit *fit;
+  ga_context *ctx;
+  (void)state;
+  open_folder(&f);
+  assert_int_equal(make_fit(&f, &m, &fit, &ctx), GA_OK);
+  const double value = ga_fit_result(fit)->parameter[0].value;
+  ga_fit_destroy(&fit), ga_context_destroy(&ctx);
+  const long needed = m.count, stride = rig_stride(needed) * 43;
+  assert_true(needed > 100 && m.live == 0);
+  for (long n = 1; n <= needed; n += n < 60 || n > needed - 40 ? 1 : stride) {
+    m = (memory){.fail_at = n};
+    const ga_status status = make_fit(&f, &m, &fit, &ctx);
+    if (status == GA_OK && ga_fit_result(fit)->parameter[0].value != value)
+      fail_msg("allocation %ld of %ld failed, and the result is another one", n, needed);
+    if (status == GA_OK) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, needed);
+    ga_fit_destroy(&fit), ga_context_destroy(&ctx);
+    assert_int_equal(m.live, 0);
+  }
+  close_folder(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
@@ -289,6 +333,7 @@ int main(void)
                                      cmocka_unit_test(journals_may_end_anywhere),
                                      cmocka_unit_test(changed_bytes_are_noticed),
                                      cmocka_unit_test(journals_of_other_sweeps_are_refused),
-                                     cmocka_unit_test(changed_models_are_noticed)};
+                                     cmocka_unit_test(changed_models_are_noticed),
+                                     cmocka_unit_test(each_allocation_of_a_fit_fails)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

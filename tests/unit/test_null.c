@@ -97,6 +97,7 @@ static struct { /* where objects would be created */
   ga_design *design;
   ga_study *study;
   ga_study_worker *worker;
+  ga_fit *fit;
   ga_modal_body *modal_body;
   ga_meter *meter;
   ga_event_watch *watch;
@@ -204,6 +205,8 @@ static ga_design *design;
 static ga_design_opts design_opts_;
 static ga_measures *measures;
 static ga_measure_by measure_by_;
+static ga_fit_opts fit_opts_;
+static ga_fit *no_fit;
 static ga_study *study;
 static ga_study_opts study_opts_;
 static ga_study_worker *worker;
@@ -982,6 +985,11 @@ static ga_control_block *new_block(void)
   STATUS(ga_measures_differentiate, (P(measures), P(sensitivity), 1, P(&measure_by_))) \
   STATUS(ga_measures_slopes, (P(measures), 0, P(numbers))) \
   VALUE(ga_measures_slope_note, (P(measures), 0)) \
+  STATUS(ga_fit_create, (P(ctx), P(&fit_opts_), P(&none.fit))) \
+  VOID(ga_fit_destroy, (P(&none.fit))) \
+  VALUE(ga_fit_result, (P(no_fit))) \
+  VALUE(ga_fit_model, (P(no_fit))) \
+  VALUE(ga_fit_curve, (P(no_fit), 0, 0)) \
   STATUS(ga_design_create, (P(ctx), P(&design_opts_), P(&none.design))) \
   VOID(ga_design_destroy, (P(&none.design))) \
   VALUE(ga_design_n_runs, (P(design))) \
@@ -1016,6 +1024,7 @@ static ga_control_block *new_block(void)
   X(ga_distribution_at) \
   X(ga_design_defaults) \
   X(ga_study_defaults) \
+  X(ga_fit_defaults) \
   X(ga_status_text) \
   X(ga_reason_text) \
   X(ga_version) \
@@ -1136,6 +1145,7 @@ enum { N_CALLS = sizeof calls / sizeof *calls };
 /* What a call created after all, because NULL was fine. */
 static void discard_created(void)
 {
+  ga_fit_destroy(&none.fit);
   ga_measures_destroy(&none.measures);
   ga_study_worker_destroy(&none.worker);
   ga_study_destroy(&none.study);
