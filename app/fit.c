@@ -497,8 +497,7 @@ static int finish(const fit *f, double confidence, const char *const path[4])
       [GA_FIT_ITERATIONS] =
           "not converged: the iterations are used up; --iterations allows more, from the values above",
       [GA_FIT_STALLED] =
-          "not converged: no step makes the residuals smaller, although they are not at a minimum; "
-          "a smaller --tol or --step makes the runs smoother",
+          "not converged: no step makes the residuals smaller, although they are not at a minimum",
       [GA_FIT_STOPPED] = "stopped; the values are the best so far"};
   fprintf(stderr, "galpha fit: %s\n", why[r->end]);
   return APP_FAILED;

@@ -65,9 +65,7 @@ int app_search_open(app_search *s, const app_arguments *a)
   s->vary = take_list(a, "vary", &s->n_vary);
   if (!s->set || !s->vary) return no_memory();
   if (s->n_vary == 0)
-    return app_misused(
-        a,
-        "--vary is missing: parameters of the model, as --vary k=10:1:100N/m (start, lower and upper bound)");
+    return app_misused(a, "--vary is missing: parameters of the model, as --vary k=10:1:100N/m");
   int code = app_integer(a, "jobs", 1, 1024, &s->jobs);
   if (!code) code = take_settings(s);
   return code ? code : read_model(s);

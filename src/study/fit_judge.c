@@ -244,7 +244,7 @@ static ga_status judge_steps(ga_fit *f, int free, const int *at)
   ga_status status = ga__problem_evaluate(&f->pr, 0, &f->trial);
   if (status) return status;
   if (f->trial.failed || !ga__fit_residuals(f, &f->trial, f->r_trial)) {
-    ga__fit_note(f, "a run with smaller steps fails, so that the error of the steps is not known: %.250s",
+    ga__fit_note(f, "a run with more accuracy fails, so that the error of the steps is not known: %.250s",
                  f->trial.text);
     return GA_OK;
   }
