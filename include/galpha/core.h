@@ -972,8 +972,8 @@ GA_API ga_status ga_sensitivity_begin(ga_sensitivity *se);
  * Refused by name: steps behind events and edges of the motion, whose times depend on parameters. After an error the
  * derivatives are lost, and a start is needed; the stepper is as before. */
 GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
-/* Derivatives by a parameter of the stepper's present state; .q[nv] in the algebra: q(p + ε) = move(q, ε .q),
- * .t is the time of the state. NULL before the start. Valid until the next step. */
+/* Derivatives by a parameter of the stepper's present state, at a fixed time also behind breaks that a parameter
+ * moves; .q[nv] in the algebra: q(p + ε) = move(q, ε .q), .t is the time of the state. NULL before the start. Valid until the next step. */
 GA_API const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter);
 /* The same at t within the last step: derivatives of ga_stepper_interpolate(); a, eta, xdot and w are NULL. */
 GA_API ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, const ga_state **out);

@@ -101,7 +101,7 @@ static ga_status work_create(ga_sensitivity *se)
                             {&se->two, nv},
                             {&se->moves, GA__N_AT * nv},
                             {&se->last, se->n_last},
-                            {&se->saved, 2 * se->n_last},
+                            {&se->saved, 2 * se->st->state_length},
                             {&se->at_q, nq},
                             {&se->mid_q, nq},
                             {&se->at_v, nv},
@@ -134,6 +134,7 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
   ga_status status = ga__tangent_create(se, &par->now);
   if (!status) status = ga__tangent_create(se, &par->before);
   if (!status) status = ga__tangent_create(se, &par->inside);
+  if (!status) status = ga__tangent_create(se, &par->fixed);
   for (int k = 0; k < GA__N_AT && !status; k++) {
     if (!given->at[k].sys != !given->at[0].sys)
       return ga__refuse_null(se->ctx, "ga_sensitivity_create",
@@ -179,6 +180,8 @@ static ga_status build(ga_sensitivity *se, const ga_parameter *given)
     status = ga__no_memory(se->ctx, "sensitivities");
   for (int j = 0; j < se->n && !status; j++) status = parameter_create(se, j, &given[j]);
   if (!status) status = work_create(se);
+  if (!status) status = ga__tangent_create(se, &se->rate);
+  if (!status) status = ga__tangent_create(se, &se->mid);
   if (!status) status = ga__sensitivity_matrix(se, se->st->red.plain_refused);
   return status;
 }
@@ -213,6 +216,7 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
     ga__free(s->ctx, par->now.block);
     ga__free(s->ctx, par->before.block);
     ga__free(s->ctx, par->inside.block);
+    ga__free(s->ctx, par->fixed.block);
     for (int k = 0; k < GA__N_AT; k++) {
       ga__deriv_destroy(&par->at[k].deriv);
       ga__system_close(&par->at[k].sys);
@@ -223,6 +227,8 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
   ga__assembly_destroy(&s->assembly);
   ga__least_destroy(s);
   ga__moved_point_destroy(s->ctx, &s->moved);
+  ga__free(s->ctx, s->rate.block);
+  ga__free(s->ctx, s->mid.block);
   ga__free(s->ctx, s->work);
   ga_context_destroy(&s->quiet);
   ga__free(s->ctx, s);
@@ -232,10 +238,12 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
 /* ---- The run ---- */
 
 /* Notes the state that the derivatives belong to. */
-static void show(ga_sensitivity *se)
+static ga_status show(ga_sensitivity *se)
 {
+  const ga_status status = ga__times_fix(se);
+  if (status) return status;
   for (int j = 0; j < se->n; j++) {
-    const ga__tangent *d = &se->parameter[j].now;
+    const ga__tangent *d = se->parameter[j].dt != 0.0 ? &se->parameter[j].fixed : &se->parameter[j].now;
     se->parameter[j].view = (ga_state){se->st->now.scalar[GA__T],
                                        d->q,
                                        d->v,
@@ -252,6 +260,7 @@ static void show(ga_sensitivity *se)
   memcpy(se->last, se->st->now.block, se->n_last * sizeof *se->last);
   se->t = se->st->now.scalar[GA__T];
   se->started = 1;
+  return GA_OK;
 }
 
 static int is_last(const ga_sensitivity *se, const ga__state *s)
@@ -268,9 +277,9 @@ ga_status ga_sensitivity_begin(ga_sensitivity *se)
     return ga__refuse_order(se->ctx, __func__, "right after a start of its stepper");
   if (st->begun.a) return ga__refuse_sensitivity(se, "a₀ is given as numbers", "leave it to the start");
   for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
+  ga__times_begin(se);
   const ga_status status = ga__sensitivity_start(se, 0);
-  if (!status) show(se);
-  return status;
+  return status ? status : show(se);
 }
 
 ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0, const double *q0,
@@ -309,6 +318,7 @@ static ga_status check_step(ga_sensitivity *se)
 static ga_status differentiate_step(ga_sensitivity *se)
 {
   ga_status status = check_step(se);
+  if (!status) status = ga__times_of_step(se);
   if (!status) status = ga__linear_step_make(se);
   for (int j = 0; j < se->n && !status; j++) status = ga__linear_step_forward(se, j);
   return status;
@@ -326,7 +336,8 @@ static ga_status differentiate_restart(ga_sensitivity *se)
   if (st->begun_as != GA__BEHIND_JUMP)
     return ga__refuse_sensitivity(se, "the run was restarted by an event, whose time depends on parameters",
                                   "leave out events that change the motion");
-  return ga__sensitivity_start(se, 1);
+  const ga_status status = ga__times_of_restart(se);
+  return status ? status : ga__sensitivity_start(se, 1);
 }
 
 ga_status ga_sensitivity_step(ga_sensitivity *se)
@@ -337,8 +348,7 @@ ga_status ga_sensitivity_step(ga_sensitivity *se)
   se->started = 0;
   const int restarted = st->has_state && st->now.scalar[GA__H_OLD] == 0.0 && !st->can_undo;
   const ga_status status = restarted ? differentiate_restart(se) : differentiate_step(se);
-  if (!status) show(se);
-  return status;
+  return status ? status : show(se);
 }
 
 const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter)

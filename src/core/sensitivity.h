@@ -26,9 +26,13 @@ typedef struct ga__parameter {
   ga_parameter given; /* as given; its pointers are used by starts alone */
   char name[64];
   ga__variant at[GA__N_AT];
-  int moves_b;             /* 1: B depends on it, or may */
-  ga__tangent now, before; /* at the end of the last step, and at its beginning */
-  ga__tangent inside;      /* at a time within it */
+  int moves_b;                          /* 1: B depends on it, or may */
+  ga__tangent now, before;              /* at the end of the last step, and at its beginning */
+  ga__tangent inside;                   /* at a time within it */
+  ga__tangent fixed;                    /* as now, but at a fixed time, where dt is not 0 */
+  double dt, dt_begin;                  /* derivatives of the time of the state, and of that before, */
+  double dh, dh_old, dh_old2, dh_start; /* and of the sizes of the last steps, and that of the start */
+  double from[GA__N_AT], to[GA__N_AT];  /* [s] by how much later both times are at other values */
   double doubt;  /* [-] estimated error of differences, relative to the largest derivative of their kind */
   ga_state view; /* of now, */
   ga_state view_inside;
@@ -67,7 +71,10 @@ struct ga_sensitivity {
   ga_lu *lu;
   ga__linear_step step;
   ga__least least;
-  int replays; /* 1: for an adjoint, whose stepper does not know the relations of a step */
+  ga__variant own;       /* the run's own equations at another time */
+  double piece;          /* [s] the last break before the state, or the start */
+  ga__tangent rate, mid; /* rates of the state, and a state within the step */
+  int replays;           /* 1: for an adjoint, whose stepper does not know the relations of a step */
   double
       *by_p; /* [n + n_lambda] ∂r/∂p and ∂(B v + Φ_t)/∂p of the last parameter, with redundant constraints */
   int differs; /* 1: the equations are differenced by a parameter */
@@ -122,14 +129,30 @@ ga_status ga__least_check(ga_sensitivity *se, int j);
 ga_status ga__least_reverse(ga_sensitivity *se, const ga__tangent *bar);
 void ga__least_destroy(ga_sensitivity *se);
 
+/* -- Times that depend on parameters (sensitivity_times.c) -- */
+void ga__times_begin(ga_sensitivity *se);
+/* Of the last step, whose end may be a break; and of the restart behind one. */
+ga_status ga__times_of_step(ga_sensitivity *se);
+ga_status ga__times_of_restart(ga_sensitivity *se);
+int ga__times_move(const ga_sensitivity *se); /* 1: the time of the state depends on a parameter */
+/* What a size that depends on the parameter adds: to a and w at the beginning of the step, to se->dv and dx,
+ * and to the derivative of the exponent. */
+void ga__times_shift(ga_sensitivity *se, const ga__parameter *par, ga__tangent *d);
+void ga__times_rates(ga_sensitivity *se, const ga__parameter *par);
+void ga__times_exponent(ga_sensitivity *se, const ga__parameter *par, double *exponent);
+/* par->fixed of all parameters. */
+ga_status ga__times_fix(ga_sensitivity *se);
+
 /* -- Equations by parameters (sensitivity_equations.c) -- */
-/* ∂r/∂p into g[n], of B v + Φ_t into g + n if the method has η, at p; added: what is there is kept. */
-ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, double *g);
+/* ∂r/∂p into g[n], of B v + Φ_t into g + n if the method has η, at p; added: what is there is kept. later[k]:
+ * by how much later they are evaluated at other values; NULL: at the same time. */
+ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, const double *later,
+                                 double *g);
 /* force[nv] += ∂(Bᵀη)/∂p at p. */
-ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *eta,
-                                 double *force);
+ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *later,
+                                 const double *eta, double *force);
 /* dB[n_b] += ∂B/∂p at p, by the systems at other values. */
-ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, double *dB);
+ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *dB);
 /* Whether B is the same for all values at p, to the last bit. */
 ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves);
 /* Values of the system itself at p, which the following ones are compared with. */

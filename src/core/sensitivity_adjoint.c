@@ -273,8 +273,8 @@ static ga_status add_equations(ga_adjoint *a, double *gradient)
   for (int j = 0; j < se->n && !status; j++) {
     for (int i = 0; i < n; i++) se->rhs[i] = 0.0;
     for (int i = 0; i < sys->nv; i++) se->dv[i] = 0.0;
-    status = ga__parameter_residual(se, j, &end, se->rhs);
-    if (!status && st->n_eta) status = ga__parameter_reaction(se, j, &begin, st->now.eta, se->dv);
+    status = ga__parameter_residual(se, j, &end, NULL, se->rhs);
+    if (!status && st->n_eta) status = ga__parameter_reaction(se, j, &begin, NULL, st->now.eta, se->dv);
     gradient[j] += product(se->g, se->rhs, n) + product(se->force, se->dv, sys->nv);
   }
   return status;

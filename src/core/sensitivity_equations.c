@@ -15,6 +15,8 @@ static const double WEIGHT[GA__N_AT] = {1.0, -8.0, 8.0, -1.0};
 /* Rounding of a residual, and of a start, whose accelerations are differences along the motion in part. */
 #define ROUNDING 1e-14
 #define ROUNDING_OF_START 1e-11
+/* [-] Roundings of the times of breaks, which lie a few before what jumps. */
+#define TIME_MARGIN 32.0
 
 /* Differences of one kind of numbers over δ and 2δ, each of first and of second order, in the same unit. */
 typedef struct bend {
@@ -98,19 +100,41 @@ static int are_smooth(const ga_sensitivity *se, int j, const double *size, int r
   return 1;
 }
 
+/* Whether anything is evaluated at another time. */
+static int is_later(const double *later)
+{
+  int yes = 0;
+  for (int k = 0; later && k < GA__N_AT; k++) yes |= later[k] != 0.0;
+  return yes;
+}
+
+/* The equations at value k, and where: they do not depend on the parameter if it has no systems, but on time.
+ */
+static ga__variant *variant_of(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
+                               ga_point *at)
+{
+  *at = *p;
+  if (later) at->t += later[k];
+  if (se->parameter[j].at[k].sys) return &se->parameter[j].at[k];
+  se->own = (ga__variant){se->st->sys, se->st->deriv};
+  return &se->own;
+}
+
 /* size[GA_N_BLOCKS + 1] := that of terms which cancel in the values: by how much these change with the
- * rounding of the state. In equilibrium forces are much larger than their sum. */
-static ga_status measure_terms(ga_sensitivity *se, int j, const ga_point *p, int rates, double *size)
+ * rounding of the state, and of the time of a break. In equilibrium forces are much larger than their sum. */
+static ga_status measure_terms(ga_sensitivity *se, int j, const ga_point *p, const double *later, int rates,
+                               double *size)
 {
   enum { PATTERNS = 3 };
   static const unsigned PATTERN[PATTERNS] = {0x5a5a5a5au, 0x33cc33ccu, 0xe187781eu};
   const ga_system *sys = se->st->sys;
   const int nl = sys->size[GA_BLOCK_LAMBDA], n = sys->n + (rates ? nl : 0);
-  ga__variant *at = &se->parameter[j].at[1];
-  ga_status status = evaluate(se, at, p, rates);
+  ga_point moved;
+  ga__variant *at = variant_of(se, j, 1, p, later, &moved);
+  ga_status status = evaluate(se, at, &moved, rates);
   ga__copy_numbers(se->kept, se->value, n);
   for (int k = 0; !status && k < PATTERNS; k++) {
-    ga__moved_point_set(sys, p, PATTERN[k], &se->moved);
+    ga__moved_point_set(sys, &moved, PATTERN[k], &se->moved);
     status = evaluate(se, at, &se->moved.p, rates);
     for (int i = 0; !status && i < n; i++) {
       const double by = fabs(se->value[i] - se->kept[i]) / DBL_EPSILON;
@@ -118,6 +142,14 @@ static ga_status measure_terms(ga_sensitivity *se, int j, const ga_point *p, int
       const int b = i < sys->n ? (int)ga__block_of(sys, i, &index) : GA_N_BLOCKS;
       size[b] = fmax(size[b], by);
     }
+  }
+  if (status || !is_later(later)) return status;
+  moved.t -= TIME_MARGIN * DBL_EPSILON * fabs(moved.t);
+  status = evaluate(se, at, &moved, rates);
+  for (int i = 0; !status && i < n; i++) {
+    int index;
+    const int b = i < sys->n ? (int)ga__block_of(sys, i, &index) : GA_N_BLOCKS;
+    size[b] = fmax(size[b], fabs(se->value[i] - se->kept[i]) / ROUNDING);
   }
   return status;
 }
@@ -133,7 +165,8 @@ static void measure_values(const ga_sensitivity *se, int rates, double *size)
         fmax(size[GA_N_BLOCKS], ga__max_abs(se->value + sys->n, sys->size[GA_BLOCK_LAMBDA], NULL));
 }
 
-static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_point *p, double *g)
+static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_point *p, const double *later,
+                                         double *g)
 {
   const ga_system *sys = se->st->sys;
   ga__parameter *par = &se->parameter[j];
@@ -142,7 +175,9 @@ static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_poi
   double size[GA_N_BLOCKS + 1] = {0};
   for (int i = 0; i < n; i++) se->inner[i] = se->outer[i] = se->inner_even[i] = se->outer_even[i] = 0.0;
   for (int k = 0; k < GA__N_AT; k++) {
-    const ga_status status = evaluate(se, &par->at[k], p, rates);
+    ga_point at;
+    ga__variant *variant = variant_of(se, j, k, p, later, &at);
+    const ga_status status = evaluate(se, variant, &at, rates);
     if (status) return status;
     collect(se, k, n);
     measure_values(se, rates, size);
@@ -151,7 +186,7 @@ static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_poi
   double doubt = 0.0;
   int smooth = are_smooth(se, j, size, rates, &doubt);
   if (!smooth || doubt > SURE) {
-    const ga_status status = measure_terms(se, j, p, rates, size);
+    const ga_status status = measure_terms(se, j, p, later, rates, size);
     if (status) return status;
     doubt = 0.0;
     smooth = are_smooth(se, j, size, rates, &doubt);
@@ -193,12 +228,14 @@ static ga_status check_rates(ga_sensitivity *se, const double *value, int n, dou
                                  GA__NUMBERS({value[bad], NULL})});
 }
 
-ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, double *g)
+ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *g)
 {
   const ga_system *sys = se->st->sys;
   const int rates = se->st->n_eta > 0, n = sys->n + se->st->n_eta;
-  if (!se->parameter[j].given.derivative)
-    return se->parameter[j].at[0].sys ? residual_by_differences(se, j, p, g) : GA_OK;
+  /* Near a break another time is on its other side: there the systems have to say what a callback cannot. */
+  if (is_later(later) || (!se->parameter[j].given.derivative && se->parameter[j].at[0].sys))
+    return residual_by_differences(se, j, p, later, g);
+  if (!se->parameter[j].given.derivative) return GA_OK;
   for (int i = 0; i < n; i++) se->value[i] = 0.0;
   ga_parameter_rates out = {se->value, rates ? se->value + sys->n : NULL, NULL, NULL};
   ga_status status = by_callback(se, j, p, &out);
@@ -232,26 +269,28 @@ ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, in
   return status;
 }
 
-ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, double *dB)
+ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *dB)
 {
   const ga_system *sys = se->st->sys;
   ga__parameter *par = &se->parameter[j];
   const double by = 1.0 / (12.0 * par->given.step);
   for (int k = 0; k < GA__N_AT; k++) {
-    const ga_status status = evaluate_b(se, &par->at[k], p);
+    ga_point at;
+    ga__variant *variant = variant_of(se, j, k, p, later, &at);
+    const ga_status status = evaluate_b(se, variant, &at);
     if (status) return status;
     for (int i = 0; i < sys->n_b; i++) dB[i] += by * WEIGHT[k] * se->other[sys->b_entry[i]];
   }
   return GA_OK;
 }
 
-ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *eta,
-                                 double *force)
+ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, const double *later,
+                                 const double *eta, double *force)
 {
   const ga_system *sys = se->st->sys;
   ga__parameter *par = &se->parameter[j];
   ga_status status = GA_OK;
-  if (par->given.derivative) {
+  if (par->given.derivative && !is_later(later)) {
     for (int i = 0; i < sys->nv; i++) se->one[i] = 0.0;
     ga_parameter_rates out = {NULL, NULL, eta, se->one};
     status = by_callback(se, j, p, &out);
@@ -259,10 +298,12 @@ ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, c
     for (int i = 0; !status && i < sys->nv; i++) force[i] += se->one[i];
     return status;
   }
-  if (!par->at[0].sys || !par->moves_b) return GA_OK;
+  if (!is_later(later) && (!par->at[0].sys || !par->moves_b)) return GA_OK;
   const double by = 1.0 / (12.0 * par->given.step);
   for (int k = 0; k < GA__N_AT; k++) {
-    if ((status = evaluate_b(se, &par->at[k], p))) return status;
+    ga_point at;
+    ga__variant *variant = variant_of(se, j, k, p, later, &at);
+    if ((status = evaluate_b(se, variant, &at))) return status;
     for (int i = 0; i < sys->n_b; i++)
       force[sys->b_col[i]] += by * WEIGHT[k] * se->other[sys->b_entry[i]] * eta[sys->b_row[i]];
   }

@@ -7,6 +7,8 @@
 
 #define MOVE 1e-3 /* [-] largest move of q, and of v relative to 1 + its size */
 
+static const double AT[GA__N_AT] = {1.0, -1.0, 2.0, -2.0}, WEIGHT[GA__N_AT] = {8.0, -8.0, -1.0, 1.0};
+
 static void move_state(ga_sensitivity *se, ga__state *s, const ga__tangent *d, double by)
 {
   const ga_system *sys = se->st->sys;
@@ -29,7 +31,6 @@ static ga_status interpolate_q(ga_sensitivity *se, double t, double *q)
 /* Both states are moved within the stepper, and restored to the last bit. */
 static ga_status differentiate_q(ga_sensitivity *se, ga__parameter *par, double t)
 {
-  static const double AT[GA__N_AT] = {1.0, -1.0, 2.0, -2.0}, WEIGHT[GA__N_AT] = {8.0, -8.0, -1.0, 1.0};
   ga_stepper *st = se->st;
   const ga_system *sys = st->sys;
   const size_t n = se->n_last, bytes = n * sizeof(double);
@@ -70,6 +71,114 @@ static ga_status differentiate(ga_sensitivity *se, ga__parameter *par, double t)
   return differentiate_q(se, par, t);
 }
 
+/* ---- Where times depend on the parameter ---- */
+
+static void move_array(double *x, const double *d, int n, double by)
+{
+  for (int i = 0; i < n; i++) x[i] += by * d[i];
+}
+
+/* All of a state that dense output depends on. */
+static void move_all(ga_sensitivity *se, ga__state *s, const ga__tangent *d, double by)
+{
+  const int *size = se->st->sys->size, nv = se->st->sys->nv;
+  move_state(se, s, d, by);
+  move_array(s->vdot, d->vdot, nv, by);
+  move_array(s->vdot_prev, d->vdot_prev, nv, by);
+  move_array(s->vdot_prev2, d->vdot_prev2, nv, by);
+  move_array(s->x, d->x, size[GA_BLOCK_X], by);
+  move_array(s->xdot, d->xdot, size[GA_BLOCK_X], by);
+  move_array(s->lambda, d->lambda, size[GA_BLOCK_LAMBDA], by);
+  move_array(s->lambda_prev, d->lambda_prev, size[GA_BLOCK_LAMBDA], by);
+  move_array(s->lambda_prev2, d->lambda_prev2, size[GA_BLOCK_LAMBDA], by);
+  move_array(s->psi, d->psi, size[GA_BLOCK_PSI], by);
+  move_array(s->psi_prev, d->psi_prev, size[GA_BLOCK_PSI], by);
+  move_array(s->psi_prev2, d->psi_prev2, size[GA_BLOCK_PSI], by);
+  move_array(s->y, d->y, size[GA_BLOCK_Y], by);
+  move_array(s->y_prev, d->y_prev, size[GA_BLOCK_Y], by);
+  move_array(s->y_prev2, d->y_prev2, size[GA_BLOCK_Y], by);
+}
+
+static double times_move(const ga__parameter *par)
+{
+  return fmax(fmax(fabs(par->dt), fabs(par->dt_begin)), fmax(fabs(par->dh_old), fabs(par->dh_old2)));
+}
+
+static void move_times(ga_stepper *st, const ga__parameter *par, double by)
+{
+  st->now.scalar[GA__T] += by * par->dt;
+  st->next.scalar[GA__T] += by * par->dt_begin;
+  if (st->next.scalar[GA__H_OLD] > 0.0) st->next.scalar[GA__H_OLD] += by * par->dh_old;
+  if (st->next.scalar[GA__H_OLD2] > 0.0) st->next.scalar[GA__H_OLD2] += by * par->dh_old2;
+}
+
+/* Numbers of dense output at t, into se->mid, with the move of q from se->mid_q in se->one. */
+static ga_status interpolate_all(ga_sensitivity *se, double t)
+{
+  ga__tangent *mid = &se->mid;
+  const ga_status status =
+      ga_stepper_interpolate(se->st, t, se->at_q, mid->v, mid->vdot, mid->lambda, mid->psi, mid->x, mid->y);
+  ga_group_difference(se->st->sys->group, se->one, se->mid_q, se->at_q);
+  return status;
+}
+
+/* par->inside += by times those. */
+static void add_all(ga_sensitivity *se, ga__parameter *par, double by)
+{
+  const int *size = se->st->sys->size, nv = se->st->sys->nv;
+  const ga__tangent *mid = &se->mid, *out = &par->inside;
+  move_array(out->q, se->one, nv, by);
+  move_array(out->v, mid->v, nv, by);
+  move_array(out->vdot, mid->vdot, nv, by);
+  move_array(out->lambda, mid->lambda, size[GA_BLOCK_LAMBDA], by);
+  move_array(out->psi, mid->psi, size[GA_BLOCK_PSI], by);
+  move_array(out->x, mid->x, size[GA_BLOCK_X], by);
+  move_array(out->y, mid->y, size[GA_BLOCK_Y], by);
+}
+
+/* par->inside −= δt times the rate of dense output at t, by its values in the same step. */
+static ga_status subtract_rate(ga_sensitivity *se, ga__parameter *par, double t, double s, double dt)
+{
+  static const double ONE_SIDED[] = {-25.0, 48.0, -36.0, 16.0, -3.0};
+  const double h = se->st->now.scalar[GA__T] - se->st->next.scalar[GA__T],
+               way = s > 0.5 ? -2e-3 * h : 2e-3 * h;
+  ga_status status = GA_OK;
+  for (int i = 0; i < 5 && !status; i++) {
+    status = interpolate_all(se, t + i * way);
+    if (!status) add_all(se, par, -dt * ONE_SIDED[i] / (12.0 * way));
+  }
+  return status;
+}
+
+/* All of dense output at a fixed time: by differences at a fixed part s of the step, whose states and times
+ * are moved. */
+static ga_status differentiate_moved(ga_sensitivity *se, ga__parameter *par, double t)
+{
+  ga_stepper *st = se->st;
+  const size_t n = st->state_length, bytes = n * sizeof(double);
+  const double t0 = st->next.scalar[GA__T], h = st->now.scalar[GA__T] - t0, s = (t - t0) / h;
+  const double of_times = times_move(par) / h;
+  const double of_states =
+      fmax(relative_size(st->sys, &st->now, &par->now), relative_size(st->sys, &st->next, &par->before));
+  const double step = MOVE / fmax(of_times, of_states);
+  memset(par->inside.block, 0, se->n_tangent * sizeof *par->inside.block);
+  ga_status status = interpolate_q(se, t, se->mid_q);
+  memcpy(se->saved, st->now.block, bytes);
+  memcpy(se->saved + n, st->next.block, bytes);
+  for (int k = 0; k < GA__N_AT && !status; k++) {
+    const double by = AT[k] * step;
+    move_all(se, &st->now, &par->now, by);
+    move_all(se, &st->next, &par->before, by);
+    move_times(st, par, by);
+    const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T];
+    status = interpolate_all(se, begin + s * (end - begin));
+    memcpy(st->now.block, se->saved, bytes);
+    memcpy(st->next.block, se->saved + n, bytes);
+    if (!status) add_all(se, par, WEIGHT[k] / (12.0 * step));
+  }
+  return status ? status : subtract_rate(se, par, t, s, (1.0 - s) * par->dt_begin + s * par->dt);
+}
+
 ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, const ga_state **out)
 {
   if (!se) return GA_ERR_ARGUMENT;
@@ -83,7 +192,8 @@ ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, con
                                    .field = "parameter",
                                    GA__NUMBERS({parameter, NULL}, {se->n, NULL})});
   ga__parameter *par = &se->parameter[parameter];
-  const ga_status status = differentiate(se, par, t);
+  const ga_status status =
+      times_move(par) > 0.0 ? differentiate_moved(se, par, t) : differentiate(se, par, t);
   if (status) return status;
   const ga__tangent *d = &par->inside;
   par->view_inside =

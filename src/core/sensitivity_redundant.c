@@ -209,8 +209,8 @@ static ga_status add_of_parameter(ga_sensitivity *se, int j)
   const ga__parameter *par = &se->parameter[j];
   const ga_point end = ga__state_point(&se->st->now);
   for (int b = 0; b < sys->n_b; b++) l->dB[b] = 0.0;
-  if (!par->at[0].sys || (!par->moves_b && !par->given.derivative)) return GA_OK;
-  return ga__parameter_b(se, j, &end, l->dB);
+  const int moves = par->dt != 0.0, differs = par->moves_b || par->given.derivative;
+  return moves || (par->at[0].sys && differs) ? ga__parameter_b(se, j, &end, par->to, l->dB) : GA_OK;
 }
 
 /* dB += D_q B δq, as a row that acts on w: D_q(B w) δq = D_q(B δq) w + B [δq, w], the last term in l->ad. */

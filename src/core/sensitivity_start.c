@@ -53,9 +53,11 @@ static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepp
     other->again = st->begun_as; /* outputs before are the first guess */
     ga__copy_numbers(other->begin_y, st->begin_y, st->sys->size[GA_BLOCK_Y]);
   }
-  opts.max_change = HUGE_VAL; /* the start itself has passed this test */
-  status = ga_stepper_start(other, &opts, st->now.scalar[GA__T], q ? q : st->begin_q, v ? v : st->begin_v,
-                            x ? x : st->begin_x, st->begin_lambda, st->begin_psi, NULL);
+  opts.max_change = HUGE_VAL;                                 /* the start itself has passed this test */
+  if (again && st->on_grid) opts.h -= se->parameter[j].to[k]; /* up to the same time */
+  const double t = st->now.scalar[GA__T] + (again ? se->parameter[j].to[k] : 0.0);
+  status = ga_stepper_start(other, &opts, t, q ? q : st->begin_q, v ? v : st->begin_v, x ? x : st->begin_x,
+                            st->begin_lambda, st->begin_psi, NULL);
   if (status) return fail_start(se, j, status);
   if (other->now.scalar[GA__REDUNDANT] == st->now.scalar[GA__REDUNDANT]) return GA_OK;
   return ga__refuse_parameter(se, j, "other constraints are redundant at other values of it",

@@ -128,7 +128,7 @@ ga_status ga__linear_step_make(ga_sensitivity *se)
   if (!status) status = differentiate_begin(se);
   if (!status) status = differentiate(se);
   if (!status) status = ga__least_make(se);
-  if (!status && se->differs) status = ga__parameter_base(se, &end);
+  if (!status && (se->differs || ga__times_move(se))) status = ga__parameter_base(se, &end);
   if (status) return status;
   find_exponent(se);
   return factor(se);
@@ -214,8 +214,9 @@ static void move_q(ga_sensitivity *se, const double *dq, double *exponent, doubl
 }
 
 /* Derivatives at the end of the step as far as they do not come from its unknowns. */
-static void advance_known(ga_sensitivity *se, const ga__tangent *d)
+static void advance_known(ga_sensitivity *se, const ga__parameter *par)
 {
+  const ga__tangent *d = &par->now;
   const ga_stepper *st = se->st;
   const ga_system *sys = st->sys;
   const ga__linear_step *s = &se->step;
@@ -226,15 +227,17 @@ static void advance_known(ga_sensitivity *se, const ga__tangent *d)
     se->dvdot[i] = (d->a_prev[i] - c->alpha_f * d->vdot[i]) * inv_f;
     se->one[i] = h * (d->v[i] + 0.5 * h * d->a_prev[i] - se->force[i]);
   }
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
+    se->dx[i] = d->x[i] + h * d->w_prev[i];
+    se->dxdot[i] = (d->w_prev[i] - c->delta_f * d->xdot[i]) * inv_df;
+  }
+  ga__times_rates(se, par);
+  ga__times_exponent(se, par, se->one);
   if (st->commutes) {
     ga_group_add_bracket(sys->group, se->one, h * h / 12.0, d->v, st->now.v);
     ga_group_add_bracket(sys->group, se->one, h * h / 12.0, s->v_n, se->dv);
   }
   move_q(se, d->q, se->one, se->dq);
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) {
-    se->dx[i] = d->x[i] + h * d->w_prev[i];
-    se->dxdot[i] = (d->w_prev[i] - c->delta_f * d->xdot[i]) * inv_df;
-  }
 }
 
 /* g += derivatives of the residuals along the known ones. */
@@ -312,15 +315,17 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
   ga_status status = GA_OK;
   for (int i = 0; i < sys->nv; i++) se->force[i] = 0.0;
   for (int i = 0; i < sys->n + st->n_eta; i++) se->g[i] = 0.0;
-  if ((status = ga__parameter_residual(se, j, &end, se->g))) return status;
+  if ((status = ga__parameter_residual(se, j, &end, se->parameter[j].to, se->g))) return status;
   if (st->red.null.r > 0) ga__copy_numbers(se->by_p, se->g, sys->n + st->n_eta);
   if (st->n_eta) {
     if ((status = turn_reaction(se, d->q, se->force))) return status;
-    if ((status = ga__parameter_reaction(se, j, &begin, st->now.eta, se->force))) return status;
+    if ((status = ga__parameter_reaction(se, j, &begin, se->parameter[j].from, st->now.eta, se->force)))
+      return status;
   }
   keep(se, &se->parameter[j]);
   adjust(st, d);
-  advance_known(se, d);
+  ga__times_shift(se, &se->parameter[j], d);
+  advance_known(se, &se->parameter[j]);
   differentiate_residual(se, se->g);
   scale_rows(se);
   if ((status = ga__assembly_solve(&se->assembly, se->lu, se->rhs))) return status;

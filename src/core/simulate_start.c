@@ -45,6 +45,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     sim->st->provisional = !chosen;
     sim->st->steps_adapt = o->fixed_h == 0.0;
     ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+    sim->st->on_grid = o->fixed_h > 0.0;
     sim->st->provisional = sim->st->steps_adapt = 0;
     if (status < 0) return status;
     if (is_too_stiff(sim, &s, status)) {

@@ -64,6 +64,7 @@ struct ga_stepper {
   int can_undo;    /* 1: next holds the state before the last step */
   int warned;      /* 1: warned of a nearly singular iteration matrix */
 
+  int on_grid;                       /* 1: ends of equal steps are at fixed times, also behind breaks and events */
   int order;                         /* of the next step, for methods that have a choice */
   int n_eta;                         /* multipliers η, 0: none */
   int commutes;                      /* 1: the commutator term is not zero */

@@ -344,6 +344,40 @@ static void says(const run *r, const char *part)
     fail_msg("'%s' is not in '%s'", part, ga_context_error(r->ctx)->text);
 }
 
+/* Times of jumps and corners that depend on parameters: steps end at them, and the run goes on behind them.
+ */
+static void breaks_that_move(void **state)
+{
+  static const char PULSE[] =
+      "galpha: 1\n"
+      "parameters: {m: 3, at: 0.1123 s, width: 0.0605 s, high: 80, k: 400 N/m}\n"
+      "gravity: [0, 0, -9.81]\n"
+      "bodies:\n"
+      "  upper: {type: rigid, mass: m, inertia: [0.02, 0.16, 0.15], position: [0.4, 0, 0]}\n"
+      "  lower: {type: rigid, mass: 2, inertia: [0.02, 0.1, 0.11], position: [1.05, 0, 0]}\n"
+      "markers: {P: {body: lower, position: [0.1, 0, 0]}, A: {body: ground, position: [0.9, -0.3, 1]}}\n"
+      "joints:\n"
+      "  h1: {type: universal, a: ground, b: upper, at: [0, 0, 0]}\n"
+      "  h2: {type: revolute, a: upper, b: lower, at: {position: [0.8, 0, 0], rotation: {z_axis: [0, 1, "
+      "0]}}}\n"
+      "forces:\n"
+      "  s: {type: spring, a: A, b: P, stiffness: k, rest: 0.7, damping: 3}\n"
+      "  f: {type: force, frame: lower, force: [0, \"%s\", 5]}\n"
+      "simulation: {t_end: 1}\n";
+  static const char *const LAW[] = {"if(t > at && t < at + width, high, 0)",      /* jumps */
+                                    "high*max(0, 1 - abs(t - at - width)/width)", /* corners */
+                                    "step5(t, at, 0, at + width, high)"};
+  /* Steps: where no curvature of dense output is about to change its sign. */
+  static const int LONG[] = {53, 50, 53};
+  static char text[sizeof PULSE + 64];
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    snprintf(text, sizeof text, PULSE, LAW[i]);
+    const course c = {text, {"at", "width", "high", "m"}, 5e-3, LONG[i], 1e-3};
+    examine(&c, 1e-8);
+  }
+}
+
 /* A rail that is level at one value only: at others nothing is at rest. */
 static void equilibria_that_vanish_are_refused(void **state)
 {
@@ -425,9 +459,11 @@ static void texts_are_varied_too(void **state)
 int main(int argc, char **argv)
 {
   show = argc > 1 && strcmp(argv[1], "show") == 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(signals_of_models), cmocka_unit_test(starts_at_an_equilibrium),
-      cmocka_unit_test(equilibria_that_vanish_are_refused), cmocka_unit_test(wrong_parameters_are_refused),
-      cmocka_unit_test(texts_are_varied_too)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(signals_of_models),
+                                     cmocka_unit_test(starts_at_an_equilibrium),
+                                     cmocka_unit_test(breaks_that_move),
+                                     cmocka_unit_test(equilibria_that_vanish_are_refused),
+                                     cmocka_unit_test(wrong_parameters_are_refused),
+                                     cmocka_unit_test(texts_are_varied_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
