@@ -7,6 +7,7 @@
  * −(…) T B_nᵀ in those of η. In an expanded matrix dq are unknowns, with that as their equations, so that
  * derivatives by q are copied. The pattern, and where every number goes, is worked out once. */
 #include "core/assembly.h"
+#include "lin/lin_impl.h"
 
 #include <limits.h>
 #include <math.h>
@@ -459,6 +460,15 @@ ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, ga__null
   remove_relations(as, EQUATIONS, null, null_b, r);
   ga_status status = ga__assembly_solve(as, lu, r);
   if (!status) remove_relations(as, MULTIPLIERS, null, null_b, r);
+  return status;
+}
+
+ga_status ga__assembly_solve_several(const ga__assembly *as, ga_lu *const lu[], ga__null *null,
+                                     ga__null *null_b, double *const r[], int n)
+{
+  ga_status status = GA_OK;
+  if (as->n_left_out == 0 && !as->layout.expanded) return ga__lu_solve_together(lu, r, n);
+  for (int i = 0; !status && i < n; i++) status = ga__assembly_solve_squares(as, lu[i], null, null_b, r[i]);
   return status;
 }
 

@@ -166,5 +166,8 @@ ga_status ga__assembly_solve_t(const ga__assembly *as, ga_lu *lu, double *r);
  * change. */
 ga_status ga__assembly_solve_squares(const ga__assembly *as, ga_lu *lu, ga__null *null, ga__null *null_b,
                                      double *r);
+/* The same with n factors of the assembly, each for its own r: faster than one after the other. */
+ga_status ga__assembly_solve_several(const ga__assembly *as, ga_lu *const lu[], ga__null *null,
+                                     ga__null *null_b, double *const r[], int n);
 
 #endif

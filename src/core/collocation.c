@@ -561,13 +561,22 @@ static ga_status solve_nodes(ga_stepper *st, ga__colloc_progress *p)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
-  const int n = sys->n;
+  const int n = sys->n, M = c->now->stages;
+  const ga__matrix *matrix = ga__matrix_in_use(st);
   const double begin = ga__seconds(st);
+  ga_lu *lu[GA__NODES];
+  double *r[GA__NODES];
+  for (int m = 1; m <= M; m++) {
+    lu[m - 1] = ga__stage_factors(matrix, stage_of(st, m));
+    r[m - 1] = c->r + m * n;
+  }
+  st->stats.solves += M;
+  const ga_status status =
+      ga__assembly_solve_several(&matrix->assembly, lu, &st->red.null, &st->red.null_eta, r, M);
+  if (status) return status;
   p->size = c->moved / (st->h * c->size_v);
-  for (int m = 1; m <= c->now->stages; m++) {
+  for (int m = 1; m <= M; m++) {
     double *d = c->r + m * n, *z = c->z + m * n;
-    const ga_status status = ga__colloc_solve(st, m, d);
-    if (status) return status;
     for (int i = 0; i < n; i++) z[i] += d[i];
     const double one = weigh_node(st, d, NULL).all;
     p->last = fmax(p->last, one);

@@ -84,6 +84,11 @@ ga_status ga__lu_create_reduced(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
  * are zero except on the diagonal. Ignored by other kinds of factors. */
 void ga__lu_decouple(ga_lu *lu, int n, const int *column);
 
+/* ga_lu_solve() of n matrices, each with its own right-hand side; the results are the same. Fronts of
+ * matrices with one pattern are solved together, which is faster: most of a solution is waiting for numbers.
+ */
+ga_status ga__lu_solve_together(ga_lu *const lu[], double *const b[], int n);
+
 /* Operations of a factorisation; 0: not counted, because there are few. */
 double ga__lu_flops(const ga_lu *lu);
 
@@ -184,8 +189,8 @@ ga_status ga__subspace_begin(ga_context *ctx, ga__eigensolver solver, int n, int
                              ga__subspace *s);
 ga_status ga__subspace_complete(ga__subspace *s, int k, const ga__operator *T);
 /* ARPACK may miss copies of multiple eigenvalues. Searches for the largest others, orthogonal to the
- * subspace; `rest` becomes their size. If it exceeds `enough`, k of them are added, `rest` is unknown, and the
- * call must be repeated. */
+ * subspace; `rest` becomes their size. If it exceeds `enough`, k of them are added, `rest` is unknown, and
+ * the call must be repeated. */
 ga_status ga__subspace_extend(ga__subspace *s, int k, const ga__operator *T, double enough);
 void ga__subspace_destroy(ga__subspace *s);
 /* H x = value M x, both symmetric; *found 0: M is not positive definite. H becomes the vectors, by

@@ -3,11 +3,11 @@
  * Why not KLU alone: factors and solution of one iteration matrix, fronts and KLU in the same order, one
  * thread, best of many:
  *
- *   spatial chain, index 3 (bench_mbs --only split)      factors [µs]    solve [µs]     step [µs]
- *     100 ball joints                                     31     57       9     12       64     93
- *     1000 ball joints                                   327    544      93    171      700    991
- *     100 hinges                                          62     87      14     20      113    143
- *     1000 hinges                                        598    942     147    203     1163   1652
+ *   spatial chain, index 3 (bench_mbs --only split)      factors [µs]    solve [µs]
+ *     100 ball joints                                     18     39       5      8
+ *     1000 ball joints                                   193    392      53     86
+ *     100 hinges                                          28     59       6     10
+ *     1000 hinges                                        320    620      63    103
  *   structures of 2000 distances (bench_structures)      factors [ms]
  *     net, net with diagonals                             15     51;     18    110
  *     lattice, cubes with all diagonals                   99    384;     51    207
@@ -38,6 +38,7 @@
 enum { REST = 50 };
 enum { FEW_NUMBERS = 1000000 }; /* larger factors, and KLU for them, are created at their first use */
 enum { LINE = 8 };              /* numbers in a line of the cache */
+enum { TOGETHER = 8 };          /* matrices solved at a time */
 /* [-] larger scaled entries of L21 would amplify rounding; larger pivots show that the scaling is out of
  * date and could make a zero pivot look non-zero. */
 static const double MOST_GROWTH = 1e5;
@@ -54,25 +55,24 @@ typedef struct factor_history {
 
 typedef struct blocks {
   ga__fronts plan;
-  double *factors;    /* of all fronts */
-  double *off_value;  /* values of A outside the components at the last factorisation */
-  double *room;       /* memory for two fronts, */
-  double *front[2];   /* aligned to cache lines: the current front and the one before */
-  double *row;        /* [longest] of a front */
-  double *panel;      /* [GA__FRONT_ROOM] */
-  double *stack;      /* update matrices of fronts whose parent is not the next front, */
-  int *waiting;       /* and the indices of these fronts */
-  int *taken;         /* [n] row of F11, before exchanges, that a pivot was found in */
-  double *inverse;    /* [n] of the pivots */
-  double *pivot;      /* [n] scaled */
-  double *x;          /* [n] a right-hand side in the order of the pivots */
-  double *local;      /* [longest] */
-  double *R, *C;      /* [n] by pivots */
-  double *over;       /* [n] 1/R */
-  double growth;      /* largest scaled entry of L21, or pivot */
-  int by_klu;         /* the last factors are KLU's */
-  factor_history now; /* with R, C and klu everything that later factors depend on */
-  int marking;        /* 1: the marked state must be kept: */
+  double *numbers;           /* memory for the factors of all fronts, */
+  ga__front_factors factors; /* aligned to cache lines */
+  double *off_value;         /* values of A outside the components at the last factorisation */
+  double *room;              /* memory for two fronts, */
+  double *front[2];          /* aligned to cache lines: the current front and the one before */
+  double *panel;             /* [GA__FRONT_ROOM] */
+  double *stack;             /* update matrices of fronts whose parent is not the next front, */
+  int *waiting;              /* and the indices of these fronts */
+  double *pivot;             /* [n] scaled */
+  double *x;                 /* [n + 4] a right-hand side in the order of the pivots */
+  double *local;             /* [longest + 4] */
+  double *R, *C;             /* [n] by pivots */
+  double *over;              /* [n] 1/R */
+  double *below_R;           /* [plan.n_index] R of the rows below, front by front */
+  double growth;             /* largest scaled entry of L21, or pivot */
+  int by_klu;                /* the last factors are KLU's */
+  factor_history now;        /* with R, C and klu everything that later factors depend on */
+  int marking;               /* 1: the marked state must be kept: */
   factor_history marked;
   int scale_marked; /* 1: marked_R, marked_C hold R and C of the mark */
   double *marked_R, *marked_C;
@@ -85,12 +85,19 @@ static void block_destroy(ga_lu *lu)
   blocks *b = lu->data;
   ga__fronts_destroy(lu->ctx, &b->plan);
   if (b->klu.data) b->klu.backend->destroy(&b->klu);
-  void *const array[] = {b->factors, b->off_value, b->room,     b->row,   b->panel, b->stack, b->waiting,
-                         b->taken,   b->inverse,   b->pivot,    b->x,     b->local, b->R,     b->C,
-                         b->over,    b->marked_R,  b->marked_C, b->klu_P, b->klu_Q};
+  void *const array[] = {
+      b->numbers,         b->off_value, b->room,     b->panel, b->stack, b->waiting, b->factors.taken,
+      b->factors.inverse, b->pivot,     b->x,        b->local, b->R,     b->C,       b->over,
+      b->below_R,         b->marked_R,  b->marked_C, b->klu_P, b->klu_Q};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
   ga__free(lu->ctx, b);
   lu->data = NULL;
+}
+
+/* The first number in a line of the cache. */
+static double *aligned(double *memory)
+{
+  return memory + (LINE - (uintptr_t)memory / sizeof(double) % LINE) % LINE;
 }
 
 static ga_status allocate_factors(ga_lu *lu)
@@ -101,28 +108,28 @@ static ga_status allocate_factors(ga_lu *lu)
   struct {
     void **array;
     size_t count, bytes;
-  } need[] = {{(void **)&b->factors, plan->n_factors + 4, sizeof(double)},
+  } need[] = {{(void **)&b->numbers, plan->n_factors + 2 * LINE, sizeof(double)},
               {(void **)&b->off_value, (size_t)plan->off_start[plan->n], sizeof(double)},
               {(void **)&b->room, plan->front_size[0] + plan->front_size[1] + 4 * LINE, sizeof(double)},
-              {(void **)&b->row, (size_t)plan->longest, sizeof(double)},
               {(void **)&b->panel, plan->longest >= GA__FRONT_LARGE ? GA__FRONT_ROOM : 0, sizeof(double)},
               {(void **)&b->stack, plan->stack_size, sizeof(double)},
               {(void **)&b->waiting, (size_t)plan->n_waiting, sizeof(int)},
-              {(void **)&b->taken, n, sizeof(int)},
-              {(void **)&b->inverse, n, sizeof(double)},
+              {(void **)&b->factors.taken, n, sizeof(int)},
+              {(void **)&b->factors.inverse, n + 4, sizeof(double)},
               {(void **)&b->pivot, n, sizeof(double)},
-              {(void **)&b->x, n, sizeof(double)},
+              {(void **)&b->x, n + 4, sizeof(double)},
               {(void **)&b->local, (size_t)plan->longest + 4, sizeof(double)},
               {(void **)&b->R, n, sizeof(double)},
               {(void **)&b->C, n, sizeof(double)},
               {(void **)&b->over, n, sizeof(double)},
+              {(void **)&b->below_R, (size_t)plan->n_index, sizeof(double)},
               {(void **)&b->marked_R, n, sizeof(double)},
               {(void **)&b->marked_C, n, sizeof(double)}};
   for (size_t i = 0; i < sizeof need / sizeof *need; i++)
     if (!*need[i].array && !(*need[i].array = ga__alloc(lu->ctx, need[i].count, need[i].bytes)))
       return ga__no_memory(lu->ctx, "sparse LU factors");
-  const size_t off = (uintptr_t)b->room / sizeof(double) % LINE;
-  b->front[0] = b->room + (LINE - off) % LINE;
+  b->factors.value = aligned(b->numbers);
+  b->front[0] = aligned(b->room);
   b->front[1] = b->front[0] + (plan->front_size[0] + LINE - 1) / LINE * LINE;
   return GA_OK;
 }
@@ -267,7 +274,7 @@ static void find_scale(const ga_lu *lu)
   const ga_sparse *A = lu->A;
   double *row = b->x;
   scale_diagonals(lu);
-  balance(lu, row, b->inverse);
+  balance(lu, row, b->factors.inverse);
   for (int k = 0; k < plan->n; k++) row[k] = 0;
   for (int c = 0, k = 0; c < plan->n_components; c++) {
     const int first = k, last = plan->component[c + 1] - 1;
@@ -284,6 +291,17 @@ static void find_scale(const ga_lu *lu)
   }
 }
 
+/* What follows from R. */
+static void note_scale(blocks *b)
+{
+  const ga__fronts *plan = &b->plan;
+  for (int i = 0; i < plan->n; i++) b->over[i] = 1 / b->R[i];
+  for (int i = 0; i < plan->n_fronts; i++) {
+    const ga__front *f = &plan->front[i];
+    for (int k = 0; k < f->below; k++) b->below_R[f->index + k] = b->R[plan->index[f->index + k]];
+  }
+}
+
 static void renew_scale(const ga_lu *lu)
 {
   blocks *b = lu->data;
@@ -295,6 +313,7 @@ static void renew_scale(const ga_lu *lu)
   }
   find_scale(lu);
   b->now.scaled = 1;
+  note_scale(b);
 }
 
 static double block_column_max(const ga_lu *lu, int column)
@@ -310,162 +329,177 @@ static double block_column_max(const ga_lu *lu, int column)
 
 /* ---- Factors ---- */
 
-/* One elimination step in F[rows][W], pivot k of s; L replaces the zeros. weight[s] and taken[s] are
- * permuted with the rows. W and J are compile-time constants, 4 J <= k: columns before 4 J are finished.
- * The inner loop is most of the work; the pivot row is kept in registers. */
-GA__INLINE void eliminate_one(double *F, int rows, int s, int k, const int W, const int J, ga__quad *u,
-                              double *restrict weight, int *restrict taken, double *restrict inverse)
+/* A front while it is assembled and eliminated: by rows if it is large, else the columns of its pivots, which
+ * are where its factors will be, and the others. */
+typedef struct live_front {
+  const ga__front *f;
+  double *own, *other; /* large: both the front */
+} live_front;
+
+static live_front front_at(const blocks *b, int i)
 {
-  double *pivot_row = F + k * W, most = fabs(pivot_row[k]) * weight[k];
-  const ga__quad_mask kk = {k, k, k, k};
-  int best = k;
-  for (int i = k + 1; i < s; i++) {
-    const double size = fabs(F[i * W + k]) * weight[i];
-    if (size > most) most = size, best = i;
+  const ga__front *f = &b->plan.front[i];
+  double *F = b->front[i % 2];
+  return (live_front){f, ga__front_is_large(f) ? F : b->factors.value + f->factor, F};
+}
+
+/* An update matrix: entry (i, k) is from[i row + k column]. */
+typedef struct update {
+  const double *from;
+  int m, row, column;
+  const int *place;     /* [m] in the parent, */
+  const ga__run *piece; /* and the same as runs of rows */
+  int n_pieces;
+} update;
+
+/* Of a front that was just eliminated. */
+static update update_of(const blocks *b, int number)
+{
+  const live_front live = front_at(b, number);
+  const ga__front *f = live.f;
+  update u = {live.other + f->own,      f->below,   1, f->width, b->plan.place + f->index,
+              b->plan.piece + f->index, f->n_pieces};
+  if (ga__front_is_large(f)) {
+    u.from = live.other + (size_t)f->size * (size_t)f->width + f->size;
+    u.row = f->width;
+    u.column = 1;
   }
-  if (best != k) {
-    const double w = weight[k];
-    const int t = taken[k];
-    ga__front_exchange(pivot_row, F + best * W, W);
-    weight[k] = weight[best], weight[best] = w;
-    taken[k] = taken[best], taken[best] = t;
+  return u;
+}
+
+/* Of one on the stack, which begins there. */
+static update update_on_stack(const blocks *b, int number, const double *from)
+{
+  update u = update_of(b, number);
+  u.from = from;
+  if (u.row == 1)
+    u.column = u.m;
+  else
+    u.row = u.m;
+  return u;
+}
+
+/* to += from, n numbers */
+GA__INLINE void add(double *to, const double *from, int n)
+{
+  int i = 0;
+  for (; i + 4 <= n; i += 4) *(ga__quad *)(to + i) += ga__quad_load(from + i);
+  if (n & 2) {
+    *(ga__duo *)(to + i) += *(const ga__duo *)(from + i);
+    i += 2;
   }
-  const double over_pivot = inverse[k] = 1 / pivot_row[k];
-  for (int j = J; j < W / 4; j++) {
-    const ga__quad_mask at = {4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3};
-    u[j] = (ga__quad)((ga__quad_mask)ga__quad_load(pivot_row + 4 * j) & (at > kk));
+  if (n & 1) to[i] += from[i];
+}
+
+GA__INLINE void add_to_large(double *F, int W, const update *u)
+{
+  const size_t w = (size_t)W;
+  if (u->column == 1 && u->place[u->m - 1] - u->place[0] == u->m - 1) {
+    double *to = F + (size_t)u->place[0] * w + u->place[0];
+    for (int i = 0; i < u->m; i++) add(to + (size_t)i * w, u->from + (size_t)i * (size_t)u->row, u->m);
+    return;
   }
-  const ga__quad_mask lane = {4 * J, 4 * J + 1, 4 * J + 2, 4 * J + 3}, here = lane == kk;
-  for (int i = k + 1; i < rows; i++) {
-    double *f = F + i * W;
-    const double l = f[k] * over_pivot;
-    const ga__quad ll = {l, l, l, l}, first = ga__quad_load(f + 4 * J) - ll * u[J];
-    for (int j = J + 1; j < W / 4; j++) *(ga__quad *)(f + 4 * j) -= ll * u[j];
-    if (J < 2) { /* l is in the first four: stored as a whole quad, as the next step loads it */
-      *(ga__quad *)(f + 4 * J) = (ga__quad)(((ga__quad_mask)first & ~here) | ((ga__quad_mask)ll & here));
+  for (int i = 0; i < u->m; i++)
+    for (int k = 0; k < u->m; k++)
+      F[(size_t)u->place[i] * w + u->place[k]] += u->from[(size_t)i * (size_t)u->row + k * u->column];
+}
+
+GA__INLINE void add_to_small(const live_front *live, const update *u)
+{
+  const ga__front *f = live->f;
+  const int s = f->size, W = f->width;
+  for (int k = 0; k < u->m; k++) {
+    const int place = u->place[k];
+    const double *from = u->from + k * u->column;
+    double *to = place < s ? live->own + place * W : live->other + (place - s) * W;
+    if (u->row == 1)
+      for (int i = 0; i < u->n_pieces; i++) add(to + u->piece[i].to, from + u->piece[i].from, u->piece[i].n);
+    else
+      for (int i = 0; i < u->m; i++) to[ga__front_row(f, u->place[i])] += from[i * u->row];
+  }
+}
+
+/* The front += the update matrices of its children: that of the last one is still where it was eliminated,
+ * the others are on the stack, whose new end is returned. */
+GA__INLINE double *add_children(const blocks *b, const live_front *live, int number, double *end,
+                                int *n_waiting)
+{
+  const ga__front *f = live->f;
+  for (int k = 0; k < f->n_children; k++) {
+    update u;
+    if (k == 0) {
+      u = update_of(b, number - 1);
     } else {
-      *(ga__quad *)(f + 4 * J) = first;
-      f[k] = l;
+      const int child = b->waiting[--*n_waiting];
+      end -= (size_t)b->plan.front[child].below * (size_t)b->plan.front[child].below;
+      u = update_on_stack(b, child, end);
     }
-  }
-}
-
-GA__INLINE void eliminate(double *F, int rows, int s, const int W, ga__quad *u, double *restrict weight,
-                          int *restrict taken, double *restrict inverse)
-{
-  int k = 0;
-  for (; k < s && k < 4; k++) eliminate_one(F, rows, s, k, W, 0, u, weight, taken, inverse);
-  for (; W >= 8 && k < s && k < 8; k++) eliminate_one(F, rows, s, k, W, 1, u, weight, taken, inverse);
-  for (; W >= 12 && k < s; k++) eliminate_one(F, rows, s, k, W, 2, u, weight, taken, inverse);
-}
-
-/* Sizes with kernels of their own: velocities of bodies, constraints of joints; and widths of fronts. */
-#define BY_SIZE(size, DO)                                                                                    \
-  switch (size) {                                                                                            \
-  case 1:                                                                                                    \
-    DO(1);                                                                                                   \
-    break;                                                                                                   \
-  case 2:                                                                                                    \
-    DO(2);                                                                                                   \
-    break;                                                                                                   \
-  case 3:                                                                                                    \
-    DO(3);                                                                                                   \
-    break;                                                                                                   \
-  case 5:                                                                                                    \
-    DO(5);                                                                                                   \
-    break;                                                                                                   \
-  case 6:                                                                                                    \
-    DO(6);                                                                                                   \
-    break;                                                                                                   \
-  default:                                                                                                   \
-    DO(size);                                                                                                \
-  }
-#define UNROLLED _Pragma("GCC unroll 8")
-#define WIDTHS(X) X(4) X(8) X(12) X(16) X(20) X(24)
-
-GA__WIDE static void eliminate_front(const blocks *b, const ga__front *f, double *F, double *weight)
-{
-  double *inverse = b->inverse + f->first;
-  int *taken = b->taken + f->first, rows = f->size + f->below;
-  if (rows >= GA__FRONT_LARGE) {
-    ga__front_eliminate(F, rows, f->size, f->width, weight, taken, inverse, b->panel);
-    return;
-  }
-  switch (f->width) {
-#define CASE(W)                                                                                              \
-  case W: {                                                                                                  \
-    ga__quad u[W / 4];                                                                                       \
-    eliminate(F, rows, f->size, W, u, weight, taken, inverse);                                               \
-    break;                                                                                                   \
-  }
-    WIDTHS(CASE)
-#undef CASE
-  default:
-    eliminate(F, rows, f->size, f->width, (ga__quad *)(void *)b->row, weight, taken, inverse);
-  }
-}
-
-/* F += update matrix of a child, from[below][stride]. Its places are mostly contiguous. */
-static inline void add_child(double *F, int W, const int *place, int m, const double *from, int stride)
-{
-  if (place[m - 1] - place[0] == m - 1) {
-    double *to = F + place[0] * W + place[0];
-    for (int i = 0; i < m; i++, to += W, from += stride)
-      for (int j = 0; j < m; j++) to[j] += from[j];
-    return;
-  }
-  for (int i = 0; i < m; i++, from += stride)
-    for (int j = 0; j < m; j++) F[place[i] * W + place[j]] += from[j];
-}
-
-/* F := entries of A */
-static void fill_front(const blocks *b, double *F, const double *value, const ga__front *f)
-{
-  const ga__move *entry = b->plan.entry + f->entry;
-  memset(F, 0, (size_t)(f->size + f->below) * (size_t)f->width * sizeof *F);
-  for (int i = 0; i < f->n_entry; i++) F[entry[i].to] = value[entry[i].from];
-}
-
-/* F += update matrices of the children: that of the last one is still in its front, the others are on the
- * stack, whose new end is returned. */
-static double *add_children(const blocks *b, double *F, int number, double *end, int *n_waiting)
-{
-  const ga__fronts *plan = &b->plan;
-  const ga__front *f = &plan->front[number];
-  if (f->n_children > 0) {
-    const ga__front *last = f - 1;
-    add_child(F, f->width, plan->place + last->index, last->below,
-              b->front[(number - 1) % 2] + last->size * last->width + last->size, last->width);
-  }
-  for (int k = 1; k < f->n_children; k++) {
-    const ga__front *child = &plan->front[b->waiting[--*n_waiting]];
-    end -= (size_t)child->below * (size_t)child->below;
-    add_child(F, f->width, plan->place + child->index, child->below, end, child->below);
+    if (ga__front_is_large(f))
+      add_to_large(live->own, f->width, &u);
+    else
+      add_to_small(live, &u);
   }
   return end;
 }
 
-/* Stores L11, U11 and U12, then L21, without the padding of rows: it is overwritten by the next row, or
- * lies behind the last one. */
-GA__INLINE void store_rows(double *to, const double *F, int n, int length, int W)
+/* to[n] = 0, n a multiple of four */
+GA__INLINE void clear(double *to, size_t n)
 {
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < length; j += 4) *(ga__quad *)(to + i * length + j) = ga__quad_load(F + i * W + j);
+  const ga__quad zero = {0, 0, 0, 0};
+  for (size_t i = 0; i < n; i += 4) *(ga__quad *)(to + i) = zero;
 }
 
-/* Largest scaled entry of L21, NaN if one is NaN. over[]: 1 / the weights of the pivots' rows, padded with
- * zeros. */
-GA__INLINE double growth_of(const double *R, const ga__front *f, const int *index, const double *F,
-                            const double *over)
+GA__INLINE void copy_runs(double *to, const double *value, const ga__run *run, int n)
+{
+  for (const ga__run *end = run + n; run < end; run++) {
+    const double *from = value + run->from;
+    double *at = to + run->to;
+    int i = 0;
+    for (; i + 4 <= run->n; i += 4) *(ga__quad *)(at + i) = ga__quad_load(from + i);
+    if (run->n & 2) {
+      *(ga__duo *)(at + i) = *(const ga__duo *)(from + i);
+      i += 2;
+    }
+    if (run->n & 1) at[i] = from[i];
+  }
+}
+
+/* The front := entries of A */
+GA__INLINE void fill_front(const blocks *b, const live_front *live, const double *value)
+{
+  const ga__front *f = live->f;
+  const ga__run *run = b->plan.entry + f->entry;
+  const size_t W = (size_t)f->width;
+  if (ga__front_is_large(f)) {
+    clear(live->own, (size_t)(f->size + f->below) * W);
+  } else {
+    clear(live->own, (size_t)f->size * W);
+    clear(live->other, (size_t)f->below * W);
+  }
+  copy_runs(live->own, value, run, f->n_own);
+  copy_runs(live->other, value, run + f->n_own, f->n_all - f->n_own);
+}
+
+/* Stores L11, U11 and U12 of a large front, then L21, without the padding of rows: it is overwritten by the
+ * next row, or lies behind the last one. */
+GA__INLINE void store_rows(double *to, const double *F, size_t n, size_t length, size_t W)
+{
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < length; j += 4) *(ga__quad *)(to + i * length + j) = ga__quad_load(F + i * W + j);
+}
+
+/* Largest scaled entry of L21 of a large front, NaN if one is NaN. over[]: 1 / the weights of the pivots'
+ * rows, padded with zeros. */
+GA__INLINE double growth_of(const ga__front *f, const double *R, const double *F, const double *over)
 {
   const ga__quad_mask sign = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
   const int s = f->size, W = f->width;
-  const double *l = F + s * W;
+  const double *l = F + (size_t)s * (size_t)W;
   ga__quad most = {0, 0, 0, 0}, bad = most;
   for (int i = 0; i < f->below; i++, l += W)
     for (int k = 0; k < s; k += 4) {
       const ga__quad size =
-          (ga__quad)((ga__quad_mask)ga__quad_load(l + k) & sign) * (R[index[i]] * ga__quad_load(over + k));
+          (ga__quad)((ga__quad_mask)ga__quad_load(l + k) & sign) * (R[i] * ga__quad_load(over + k));
       most = ga__quad_larger(size, most);
       bad += size * 0.0;
     }
@@ -473,58 +507,77 @@ GA__INLINE double growth_of(const double *R, const ga__front *f, const int *inde
   return (low > high ? low : high) + (bad[0] + bad[1] + bad[2] + bad[3]);
 }
 
-/* Copies F22 to the stack. */
-static double *push_update(const ga__front *f, const double *F, double *to)
+/* Stores the factors of a large front and its pivots; returns its growth. weight[s]: of the pivots' rows. */
+GA__WIDE static double store_large(blocks *b, const ga__front *f, const double *F, double *weight)
 {
-  F += f->size * f->width + f->size;
-  for (int i = 0; i < f->below; i++, to += f->below, F += f->width)
-    for (int j = 0; j < f->below; j++) to[j] = F[j];
-  return to;
-}
-
-/* Stores the factors of a front, its pivots and growth, after its elimination. weight[s]: of the pivots'
- * rows. */
-GA__WIDE static void store_front(blocks *b, const ga__front *f, const double *F, double *weight)
-{
-  const int s = f->size, W = f->width, rows = s + f->below, *index = b->plan.index + f->index,
-            *taken = b->taken + f->first;
+  const int s = f->size, W = f->width, rows = s + f->below, *taken = b->factors.taken + f->first;
   const double *C = b->C + f->first, *over = b->over + f->first;
-  double *to = b->factors + f->factor, *pivot = b->pivot + f->first, most = b->growth, bad = 0;
+  double *to = b->factors.value + f->factor, *pivot = b->pivot + f->first, most = 0, bad = 0;
   for (int k = 0; k < s; k++) {
-    const double p = F[k * W + k] * weight[k] * C[k];
+    const double p = F[(size_t)k * (size_t)W + k] * weight[k] * C[k];
     pivot[k] = p;
     most = fabs(p) > most ? fabs(p) : most;
     bad += p * 0.0;
     weight[k] = over[taken[k]];
   }
   for (int k = s; k % 4; k++) weight[k] = 0;
-  store_rows(to, F, s, rows, W);
-  store_rows(to + s * rows, F + s * W, f->below, s, W);
-  const double below = growth_of(b->R, f, index, F, weight);
-  b->growth = (most > below ? most : below) + (bad + below * 0.0 + b->growth * 0.0); /* keeps a NaN */
+  store_rows(to, F, (size_t)s, (size_t)rows, (size_t)W);
+  store_rows(to + (size_t)s * (size_t)rows, F + (size_t)s * (size_t)W, (size_t)f->below, (size_t)s,
+             (size_t)W);
+  const double below = growth_of(f, b->below_R + f->index, F, weight);
+  return (most > below ? most : below) + (bad + below * 0.0);
+}
+
+/* Eliminates a front; returns its growth, NaN if a factor is NaN. */
+static double eliminate_front(blocks *b, const live_front *live)
+{
+  const ga__front *f = live->f;
+  const int first = f->first;
+  int *taken = b->factors.taken + first;
+  double *weight = b->local, *inverse = b->factors.inverse + first;
+  for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], taken[k] = k;
+  if (ga__front_is_large(f)) {
+    ga__front_eliminate(live->own, f->size + f->below, f->size, f->width, weight, taken, inverse, b->panel);
+    return store_large(b, f, live->own, weight);
+  }
+  const ga__front_scale scale = {weight, b->below_R + f->index, b->over + first, b->C + first};
+  return ga__small_front_eliminate(f, live->own, live->other, &scale, taken, inverse, b->pivot + first);
+}
+
+/* Copies the update matrix of a front to the stack. */
+static double *push_update(const blocks *b, int number, double *to)
+{
+  const update u = update_of(b, number);
+  const size_t step = (size_t)(u.row == 1 ? u.column : u.row);
+  for (int i = 0; i < u.m; i++, to += u.m)
+    for (int k = 0; k < u.m; k++) to[k] = u.from[(size_t)i * step + (size_t)k];
+  return to;
+}
+
+GA__WIDE static double *assemble_front(const blocks *b, const live_front *live, int number, double *end,
+                                       const double *value, int *n_waiting)
+{
+  fill_front(b, live, value);
+  return add_children(b, live, number, end, n_waiting);
 }
 
 static void factor_blocks(ga_lu *lu)
 {
   blocks *b = lu->data;
   const ga__fronts *plan = &b->plan;
-  double *end = b->stack, *weight = b->local;
+  double *end = b->stack, growth = 0, bad = 0;
   int n_waiting = 0;
-  b->growth = 0;
-  for (int i = 0; i < plan->n; i++) b->over[i] = 1 / b->R[i];
   for (int i = 0; i < plan->n_fronts; i++) {
-    const ga__front *f = &plan->front[i];
-    const int first = f->first;
-    double *F = b->front[i % 2];
-    fill_front(b, F, lu->A->value, f);
-    end = add_children(b, F, i, end, &n_waiting);
-    for (int k = 0; k < f->size; k++) weight[k] = b->R[first + k], b->taken[first + k] = k;
-    eliminate_front(b, f, F, weight);
-    store_front(b, f, F, weight);
-    if (!f->waits) continue;
-    end = push_update(f, F, end);
+    const live_front live = front_at(b, i);
+    end = assemble_front(b, &live, i, end, lu->A->value, &n_waiting);
+    const double its = eliminate_front(b, &live);
+    growth = its > growth ? its : growth;
+    bad += its * 0.0;
+    if (!live.f->waits) continue;
+    end = push_update(b, i, end);
     b->waiting[n_waiting++] = i;
   }
+  b->growth = growth + bad; /* keeps a NaN */
   for (int k = 0; k < plan->off_start[plan->n]; k++) b->off_value[k] = lu->A->value[plan->off[k].from];
 }
 
@@ -606,81 +659,11 @@ static ga_status block_factor(ga_lu *lu)
 
 /* ---- Solving ---- */
 
-/* Both for a compile-time s, which keeps y in registers. x := L⁻¹ x, */
-enum { FEW = 8 };
-
-static inline __attribute__((always_inline)) void lower(const blocks *b, const ga__front *f,
-                                                        double *restrict x, const int s)
-{
-  const int W = s + f->below, *taken = b->taken + f->first, *index = b->plan.index + f->index;
-  const double *L = b->factors + f->factor;
-  double few[FEW], *restrict y = s <= FEW ? few : b->local, *restrict own = x + f->first;
-  UNROLLED
-  for (int k = 0; k < s; k++) y[k] = own[taken[k]];
-  UNROLLED
-  for (int k = 0; k < s; k++) UNROLLED
-  for (int i = k + 1; i < s; i++) y[i] -= L[i * W + k] * y[k];
-  UNROLLED
-  for (int k = 0; k < s; k++) own[k] = y[k];
-  L += s * W;
-  for (int i = 0; i < f->below; i++, L += s) {
-    double sum = 0;
-    UNROLLED
-    for (int k = 0; k < s; k++) sum += L[k] * y[k];
-    x[index[i]] -= sum;
-  }
-}
-
-/* x := U⁻¹ x. */
-static inline __attribute__((always_inline)) void upper(const blocks *b, const ga__front *f,
-                                                        double *restrict x, const int s)
-{
-  const int W = s + f->below, *index = b->plan.index + f->index;
-  const double *U = b->factors + f->factor, *inverse = b->inverse + f->first;
-  double few[FEW], *restrict y = s <= FEW ? few : b->local, *restrict own = x + f->first;
-  UNROLLED
-  for (int k = 0; k < s; k++) y[k] = own[k];
-  for (int i = 0; i < f->below; i++) {
-    const double z = x[index[i]];
-    UNROLLED
-    for (int k = 0; k < s; k++) y[k] -= U[k * W + s + i] * z;
-  }
-  UNROLLED
-  for (int k = s - 1; k >= 0; k--) {
-    y[k] *= inverse[k];
-    UNROLLED
-    for (int j = 0; j < k; j++) y[j] -= U[j * W + k] * y[k];
-  }
-  UNROLLED
-  for (int k = 0; k < s; k++) own[k] = y[k];
-}
-
-static void solve_lower(const blocks *b, const ga__front *f, double *x)
-{
-  if (f->size + f->below >= GA__FRONT_LARGE) {
-    ga__front_lower(f, b->factors + f->factor, b->plan.index + f->index, b->taken + f->first, x, b->local);
-    return;
-  }
-#define DO(S) lower(b, f, x, S)
-  BY_SIZE(f->size, DO)
-#undef DO
-}
-
-static void solve_upper(const blocks *b, const ga__front *f, double *x)
-{
-  if (f->size + f->below >= GA__FRONT_LARGE) {
-    ga__front_upper(f, b->factors + f->factor, b->plan.index + f->index, b->inverse + f->first, x, b->local);
-    return;
-  }
-#define DO(S) upper(b, f, x, S)
-  BY_SIZE(f->size, DO)
-#undef DO
-}
-
 /* Moves known unknowns of other components to the right-hand side of one. */
-static void move_known(const blocks *b, const ga__front *first, const ga__front *last, double *x)
+static void move_known(const blocks *b, const ga__front *first, const ga__front *last)
 {
   const ga__fronts *plan = &b->plan;
+  double *x = b->x;
   for (int k = first->first; k < last->first + last->size; k++) {
     double sum = 0;
     for (int p = plan->off_start[k]; p < plan->off_start[k + 1]; p++)
@@ -689,33 +672,84 @@ static void move_known(const blocks *b, const ga__front *first, const ga__front 
   }
 }
 
+static void load(const blocks *b, const double *rhs)
+{
+  const ga__fronts *plan = &b->plan;
+  for (int k = 0; k < plan->n; k++) b->x[k] = rhs[plan->P[k]];
+  memset(b->x + plan->n, 0, 4 * sizeof *b->x);
+}
+
+static void store(const blocks *b, double *rhs)
+{
+  const ga__fronts *plan = &b->plan;
+  for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = b->x[k];
+}
+
+/* Matrices of the same plan, each with its own right-hand side. */
+static void solve_together(const blocks *const b[], double *const rhs[], int count)
+{
+  const ga__fronts *plan = &b[0]->plan;
+  const ga__front_factors *factors[TOGETHER];
+  double *x[TOGETHER];
+  for (int m = 0; m < count; m++) {
+    factors[m] = &b[m]->factors;
+    x[m] = b[m]->x;
+    load(b[m], rhs[m]);
+  }
+  for (int c = plan->n_components - 1; c >= 0; c--) {
+    const int first = plan->component[c], end = plan->component[c + 1];
+    for (int m = 0; m < count && c < plan->n_components - 1; m++)
+      move_known(b[m], &plan->front[first], &plan->front[end - 1]);
+    ga__fronts_solve(plan, first, end, count, factors, x, b[0]->local);
+  }
+  for (int m = 0; m < count; m++) store(b[m], rhs[m]);
+}
+
 static void block_solve(ga_lu *lu, double *rhs)
 {
   const blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
-  double *x = b->x;
-  if (b->by_klu) {
+  if (b->by_klu)
     b->klu.backend->solve((ga_lu *)&b->klu, rhs);
-    return;
+  else
+    solve_together(&b, &rhs, 1);
+}
+
+/* Whether the factors of both are fronts of the same plan. */
+static int are_alike(const ga_lu *one, const ga_lu *other)
+{
+  const blocks *a = one->data, *b = other->data;
+  if (one->backend != &ga__lu_block || other->backend != &ga__lu_block || one->A != other->A || !a || !b)
+    return 0;
+  return one->factored && other->factored && !a->by_klu && !b->by_klu && a->plan.order == b->plan.order;
+}
+
+ga_status ga__lu_solve_together(ga_lu *const lu[], double *const b[], int n)
+{
+  const blocks *all[TOGETHER];
+  int alike = n > 1 && n <= TOGETHER;
+  for (int i = 0; alike && i < n; i++) {
+    alike = b[i] && are_alike(lu[0], lu[i]);
+    for (int k = 0; k < i; k++) alike &= lu[k] != lu[i]; /* each has work space for one */
+    all[i] = lu[i]->data;
   }
-  for (int k = 0; k < plan->n; k++) x[k] = rhs[plan->P[k]];
-  for (int c = plan->n_components - 1; c >= 0; c--) {
-    const int first = plan->component[c], end = plan->component[c + 1];
-    if (c < plan->n_components - 1) move_known(b, &plan->front[first], &plan->front[end - 1], x);
-    for (int i = first; i < end; i++) solve_lower(b, &plan->front[i], x);
-    for (int i = end - 1; i >= first; i--) solve_upper(b, &plan->front[i], x);
+  if (!alike) {
+    ga_status status = GA_OK;
+    for (int i = 0; !status && i < n; i++) status = ga_lu_solve(lu[i], b[i]);
+    return status;
   }
-  for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = x[k];
+  solve_together(all, b, n);
+  for (int i = 0; i < n; i++) lu[i]->info.n_solve++;
+  return GA_OK;
 }
 
 /* ---- Solving with the transposed matrix: every operation above transposed, in the opposite order ---- */
 
-/* own := U11⁻ᵀ own; its products are subtracted from the rows below. */
-static void upper_t(const blocks *b, const ga__front *f, double *x)
+/* Large fronts. own := U11⁻ᵀ own; its products are subtracted from the rows below. */
+static void large_upper_t(const blocks *b, const ga__front *f, double *x)
 {
   const int s = f->size, *index = b->plan.index + f->index;
   const size_t W = (size_t)(s + f->below);
-  const double *U = b->factors + f->factor, *inverse = b->inverse + f->first;
+  const double *U = b->factors.value + f->factor, *inverse = b->factors.inverse + f->first;
   double *own = x + f->first;
   for (int k = 0; k < s; k++, U += W) {
     const double y = own[k] *= inverse[k];
@@ -725,11 +759,11 @@ static void upper_t(const blocks *b, const ga__front *f, double *x)
 }
 
 /* own := Pᵀ L11⁻ᵀ (own − L21ᵀ below) */
-static void lower_t(const blocks *b, const ga__front *f, double *x)
+static void large_lower_t(const blocks *b, const ga__front *f, double *x)
 {
-  const int s = f->size, *taken = b->taken + f->first, *index = b->plan.index + f->index;
+  const int s = f->size, *taken = b->factors.taken + f->first, *index = b->plan.index + f->index;
   const size_t W = (size_t)(s + f->below);
-  const double *L = b->factors + f->factor, *below = L + (size_t)s * W;
+  const double *L = b->factors.value + f->factor, *below = L + (size_t)s * W;
   double *y = b->local, *own = x + f->first;
   for (int k = 0; k < s; k++) y[k] = own[k];
   for (int i = 0; i < f->below; i++, below += s) {
@@ -739,6 +773,22 @@ static void lower_t(const blocks *b, const ga__front *f, double *x)
   for (int i = s - 1; i > 0; i--)
     for (int k = 0; k < i; k++) y[k] -= L[(size_t)i * W + (size_t)k] * y[i];
   for (int k = 0; k < s; k++) own[taken[k]] = y[k];
+}
+
+static void upper_t(const blocks *b, const ga__front *f, double *x)
+{
+  if (ga__front_is_large(f))
+    large_upper_t(b, f, x);
+  else
+    ga__small_front_upper_t(&b->plan, f, &b->factors, x);
+}
+
+static void lower_t(const blocks *b, const ga__front *f, double *x)
+{
+  if (ga__front_is_large(f))
+    large_lower_t(b, f, x);
+  else
+    ga__small_front_lower_t(&b->plan, f, &b->factors, x, b->local);
 }
 
 /* Moves the unknowns of one component to the right-hand sides of others. */
@@ -796,6 +846,7 @@ static void block_rollback(ga_lu *lu)
   if (b->scale_marked) {
     memcpy(b->R, b->marked_R, bytes);
     memcpy(b->C, b->marked_C, bytes);
+    note_scale(b);
     b->scale_marked = 0;
   }
   if (b->klu.data) b->klu.backend->rollback(&b->klu);

@@ -621,12 +621,17 @@ static void assert_amalgamated(fixture *f, const problem *p)
     const ga__front *front = &plan.front[i];
     assert_int_equal(front->first, next);
     next += front->size;
-    entries += (size_t)front->n_entry;
     if (front->size + front->below >= GA__FRONT_LARGE && front->size > LIN_DOF_MOST) large++;
     for (int k = 0; k < front->below; k++)
       assert_in_range(plan.index[front->index + k], next, p->A->cols - 1);
-    for (int k = 0; k < front->n_entry; k++)
-      assert_in_range(plan.entry[front->entry + k].to, 0, (front->size + front->below) * front->width - 1);
+    for (int k = 0; k < front->n_all; k++) {
+      const ga__run *run = &plan.entry[front->entry + k];
+      const int rows = ga__front_is_large(front) ? front->size + front->below
+                       : k < front->n_own        ? front->size
+                                                 : front->below;
+      assert_in_range(run->to, 0, rows * front->width - run->n);
+      entries += (size_t)run->n;
+    }
   }
   assert_int_equal(next, p->A->cols);
   assert_int_equal(entries + (size_t)plan.off_start[plan.n], (size_t)p->A->nnz);
@@ -1235,6 +1240,51 @@ static void forgetting_starts_anew(void **state)
   }
 }
 
+/* ---- several at a time ---- */
+
+/* Solutions of several matrices of one pattern at a time are to the bit those one by one, also where some of
+ * them are factored by KLU, or have a pattern of their own. */
+static void matrices_are_solved_together(void **state)
+{
+  fixture *f = *state;
+  enum { COUNT = 5 };
+  for (int turn = 0; turn < 30; turn++) {
+    problem p = open_bodies(f, draw_mixture(f, 1 + rig_below(&f->r, 30)));
+    problem other = open_bodies(f, draw_mixture(f, 1 + rig_below(&f->r, 30)));
+    const size_t n = (size_t)p.A->cols, most = n > (size_t)other.A->cols ? n : (size_t)other.A->cols;
+    ga_lu *lu[COUNT] = {NULL};
+    double *x[COUNT], *y[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+      if (turn % 3 == 2 && i == 2) {
+        lu[i] = other.lu;
+      } else {
+        const ga_lu_kind kind = turn % 3 == 1 && i == 1 ? GA_LU_SPARSE : GA_LU_BLOCKS;
+        assert_int_equal(ga__lu_create_ordered(f->ctx, p.A, kind, &p.order, &lu[i]), GA_OK);
+        for (int k = 0; k < p.A->nnz; k++) p.A->value[k] = p.keep[k] * (1 + 0.01 * rig_uniform(&f->r, -1, 1));
+      }
+      x[i] = lin_get(most, sizeof(double));
+      y[i] = lin_get(most, sizeof(double));
+      for (size_t k = 0; k < most; k++) x[i][k] = y[i][k] = rig_uniform(&f->r, -1, 1);
+      assert_int_equal(ga_lu_factor(lu[i]), GA_OK);
+      assert_int_equal(ga_lu_solve(lu[i], y[i]), GA_OK);
+    }
+    const long solved = ga_lu_get_info(lu[0])->n_solve;
+    assert_int_equal(ga__lu_solve_together(lu, x, COUNT), GA_OK);
+    assert_int_equal(ga_lu_get_info(lu[0])->n_solve, solved + 1);
+    for (int i = 0; i < COUNT; i++)
+      assert_memory_equal(x[i], y[i], (size_t)(lu[i] == other.lu ? other.A : p.A)->cols * sizeof(double));
+    ga__lu_forget(lu[COUNT - 1]);
+    assert_int_equal(ga__lu_solve_together(lu, x, COUNT), GA_ERR_ORDER);
+    for (int i = 0; i < COUNT; i++) {
+      if (lu[i] != other.lu) ga_lu_destroy(&lu[i]);
+      free(x[i]);
+      free(y[i]);
+    }
+    close_problem(f, &p);
+    close_problem(f, &other);
+  }
+}
+
 /* ---- kinds and sizes ---- */
 
 static void kinds_are_chosen(void **state)
@@ -1481,6 +1531,7 @@ int main(void)
       FRONTS_TEST(factors_of_any_width),
       FRONTS_TEST(factors_of_many_components),
       FRONTS_TEST(large_fronts_solve),
+      FRONTS_TEST(matrices_are_solved_together),
       FRONTS_TEST(large_fronts_seek_pivots),
       FRONTS_TEST(pivots_are_sought_within_blocks),
       FRONTS_TEST(strong_couplings_stay),
