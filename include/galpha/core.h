@@ -1021,6 +1021,11 @@ GA_API void ga_adjoint_destroy(ga_adjoint **adjoint);
 GA_API ga_status ga_adjoint_begin(ga_adjoint *adjoint);
 /* After every step, as ga_sensitivity_step(). Restarts are refused. Allocates where a state is stored. */
 GA_API ga_status ga_adjoint_step(ga_adjoint *adjoint);
+/* Called by a seed, for a number that depends on dense output: calls `inside`, with `user` and the number of the step,
+ * for the state at t within the step that ends at the state of the seed (ga_stepper_interpolate(); its .a, .eta,
+ * .xdot and .w are NULL). t may be at both ends. Not for number 0. GA_ERR_ARGUMENT: bodies turn by more than 2 rad in
+ * this step. */
+GA_API ga_status ga_adjoint_inside(ga_adjoint *adjoint, double t, ga_seed_fn inside, void *user);
 /* gradient[n] of the number that `seed` differentiates. May be called several times, for several numbers, and the run
  * may go on afterwards. */
 GA_API ga_status ga_adjoint_gradient(ga_adjoint *adjoint, ga_seed_fn seed, void *user, double *gradient);

@@ -1243,11 +1243,19 @@ GA_API ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s
                                           int n, const int *index, double *out);
 
 /* Derivatives of n signals (index NULL: all) by a parameter: along the derivative d of the state at s, and, if `at` is
- * not NULL, by the machines at p − 2 step, p − step, p + step, p + 2 step at the same state. Differences of order 4;
+ * not NULL, by the machines at p − 2 step, p − step, p + step, p + 2 step at the same state; d NULL: by these alone. Differences of order 4;
  * angles may pass π. Outputs are those of the state, within steps too. GA_ERR_DERIVATIVE: a signal has a corner or a jump there, which the message names. */
 GA_API ga_status ga_machine_signal_sensitivities(const ga_machine *m, const ga_machine *const at[GA_PARAMETER_VALUES],
                                                  double step, const ga_state *s, const ga_direction *d, int n,
                                                  const int *index, double *out);
+
+/* out += Σ weight[i] times the derivatives of signal index[i] by everything that a state at s consists of, q in the
+ * algebra: the transpose of the above without `at`, as seeds of an adjoint (ga_adjoint_gradient()) need it. Exact where
+ * the signal could be an output of the system; by differences along every coordinate for energies, quaternions and
+ * accelerations of coordinates, for all signals of forms other than GA_FORM_SPACE, and of machines with frames on
+ * deformable bodies. */
+GA_API ga_status ga_machine_signal_gradient(const ga_machine *m, const ga_state *s, int n, const int *index,
+                                            const double *weight, const ga_seed *out);
 
 /* ---- Steady turning (galpha/core.h) of a machine as a whole ----------------------------------------------
  */

@@ -85,6 +85,38 @@ static void parabola_rate(double *out, const values *f, const values *d, const h
   }
 }
 
+/* Adds to derivatives by a divided difference of second order, of c, b and a, `by` times its derivatives. */
+static void turn_difference(double *c, double *b, double *a, double by, double h_new, double h)
+{
+  const double over = by / (h_new + h);
+  *c += over / h_new;
+  *b -= over / h_new + (h > 0.0 ? over / h : 0.0);
+  *a += h > 0.0 ? over / h : -over;
+}
+
+/* The transpose of parabola_rate(): to[4] as its values, end first. */
+static void turn_parabola(const double *bar, const values *f, double *const to[4], const history *k, double s)
+{
+  const double h = k->h, bubble = s * (1.0 - s) * h * h;
+  const int known = k->h_prev > 0.0 ? k->smooth && h <= LONGER * k->h_prev : k->has_rate;
+  const int bounded = known && k->h_prev > 0.0 && (k->h_prev2 > 0.0 || k->has_rate);
+  for (int i = 0; i < f->n; i++) {
+    to[1][i] += (1.0 - s) * bar[i];
+    to[0][i] += s * bar[i];
+    if (!known) continue;
+    const double by = -bubble * bar[i];
+    int other = 0; /* 1: the bound is met; 2: there it is 0 */
+    if (bounded) {
+      const double D = divided_difference(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev),
+                   before = divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2);
+      other = D * before <= 0.0 ? 2 : fabs(D) > STEEPER * fabs(before);
+    }
+    if (other == 0) turn_difference(&to[0][i], &to[1][i], &to[2][i], by, h, k->h_prev);
+    if (other == 1)
+      turn_difference(&to[1][i], &to[2][i], &to[3][i], STEEPER * by, k->h_prev, k->h_prev2);
+  }
+}
+
 static history history_of(const ga_stepper *st)
 {
   const double *n = st->next.scalar, *m = st->now.scalar;
@@ -252,6 +284,50 @@ void ga__interpolate_rates(const ga_stepper *st, double t, const ga__inside_rate
     if (list[i].by_relations && !same_relations(st)) k.smooth = k.has_rate = 0;
     parabola_rate(list[i].out, &list[i].f, &list[i].d, &k, s);
   }
+}
+
+/* The transpose of curve(). */
+static void turn_curve(const double *bar, double *a, double *da, double *b, double *db, int n, double h, double s)
+{
+  const double u = 1.0 - s;
+  for (int i = 0; i < n; i++) {
+    a[i] += u * u * (1.0 + 2.0 * s) * bar[i];
+    da[i] += u * u * s * h * bar[i];
+    b[i] += s * s * (3.0 - 2.0 * s) * bar[i];
+    db[i] -= s * s * u * h * bar[i];
+  }
+}
+
+void ga__interpolate_turned(const ga_stepper *st, double t, const ga__inside *bar, const ga__inside_bars *to)
+{
+  const ga__state *before = &st->next, *now = &st->now;
+  const int *size = st->sys->size, nv = st->sys->nv;
+  const double h = now->scalar[GA__T] - before->scalar[GA__T], s = (t - before->scalar[GA__T]) / h;
+  history k = history_of(st);
+  const struct {
+    values f;
+    const double *bar;
+    double *const *to;
+    int by_relations;
+  } list[] = {
+      {{now->vdot, before->vdot, before->vdot_prev, before->vdot_prev2, nv}, bar->vdot, to->vdot, 0},
+      {{now->y, before->y, before->y_prev, before->y_prev2, size[GA_BLOCK_Y]}, bar->y, to->y, 0},
+      {{now->lambda, before->lambda, before->lambda_prev, before->lambda_prev2, size[GA_BLOCK_LAMBDA]},
+       bar->lambda,
+       to->lambda,
+       1},
+      {{now->psi, before->psi, before->psi_prev, before->psi_prev2, size[GA_BLOCK_PSI]}, bar->psi, to->psi, 1}};
+  turn_curve(bar->v, to->v[1], to->vdot[1], to->v[0], to->vdot[0], nv, h, s);
+  turn_curve(bar->x, to->x[1], to->xdot[1], to->x[0], to->xdot[0], size[GA_BLOCK_X], h, s);
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+    if (list[i].by_relations && !same_relations(st)) k.smooth = k.has_rate = 0;
+    turn_parabola(list[i].bar, &list[i].f, list[i].to, &k, s);
+  }
+}
+
+int ga__turns_far(const ga_stepper *st)
+{
+  return turns_far(st, st->now.scalar[GA__T] - st->next.scalar[GA__T]);
 }
 
 ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out)

@@ -169,6 +169,22 @@ ga_status ga__sensitivity_start(ga_sensitivity *se, int again);
 
 /* Whether two systems have the same equations but for their numbers. */
 int ga__same_sizes(const ga_system *a, const ga_system *b);
+/* -- Seeds within a step (sensitivity_seed.c) -- */
+typedef struct ga__inner_seed {
+  ga__tangent before; /* derivatives by the state at the beginning of the step, */
+  int used;           /* 1: there are some */
+  ga__tangent bar;    /* those by a state within it */
+  double *q, *v, *vdot, *lambda, *psi, *x, *y, *block; /* that state */
+  double *c, *d, *w, *rate, *out;                      /* [nv] */
+} ga__inner_seed;
+ga_status ga__inner_seed_create(ga_sensitivity *se, ga__inner_seed *in);
+void ga__inner_seed_destroy(ga_context *ctx, ga__inner_seed *in);
+/* The state at t within the last step of se's stepper; in->bar is cleared. */
+ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga_state *s);
+/* Adds to `end` and in->before, the derivatives by the states at the ends of the step, what those by the state
+ * at t are. */
+ga_status ga__inner_seed_turn(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent *end);
+
 ga_status ga__tangent_create(ga_sensitivity *se, ga__tangent *d);
 /* Whether the stepper's last step is of a kind that is differentiated. */
 ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st);

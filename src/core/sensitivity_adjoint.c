@@ -34,6 +34,8 @@ struct ga_adjoint {
   double *last;       /* [n_last] the beginning of the state noted last */
   ga__tangent *start; /* [parameters] derivatives of the start */
   ga__tangent bar;
+  ga__inner_seed inner;
+  long seeded;   /* number of the state that a seed is called for; −1: none */
 };
 
 ga_adjoint_opts ga_adjoint_defaults(void)
@@ -70,7 +72,9 @@ static ga_status build(ga_adjoint *a, int n, const ga_parameter *parameter)
   a->start = ga__alloc(a->ctx, (size_t)n, sizeof *a->start);
   if (!a->segment || !a->data || !a->saved || !a->last || !a->start)
     return ga__no_memory(a->ctx, "an adjoint");
+  a->seeded = -1;
   status = ga__tangent_create(a->se, &a->bar);
+  if (!status) status = ga__inner_seed_create(a->se, &a->inner);
   for (int j = 0; j < n && !status; j++) status = ga__tangent_create(a->se, &a->start[j]);
   return status;
 }
@@ -108,6 +112,7 @@ void ga_adjoint_destroy(ga_adjoint **adjoint)
   for (int j = 0; a->start && j < a->se->n; j++) ga__free(a->ctx, a->start[j].block);
   ga__free(a->ctx, a->start);
   ga__free(a->ctx, a->bar.block);
+  ga__inner_seed_destroy(a->ctx, &a->inner);
   ga_sensitivity_destroy(&a->se);
   ga_stepper_destroy(&a->replay);
   ga__free(a->ctx, a->h);
@@ -233,8 +238,33 @@ static ga_status add_seed(ga_adjoint *a, long step, const double *block, ga_seed
   if (st->now.block != block) memcpy(st->now.block, block, st->state_length * sizeof(double));
   ga__state_show(st);
   const ga_status before = ga__begin_callback(a->ctx);
+  a->seeded = step;
   const int code = seed(user, step, &st->view, &to);
+  a->seeded = -1;
   return ga__end_callback(st->sys, "seed", -1, st->now.scalar[GA__T], code, before);
+}
+
+/* bar += what seeds within the step behind this state have added to it. */
+static void add_inner(ga_adjoint *a)
+{
+  if (!a->inner.used) return;
+  for (size_t i = 0; i < a->se->n_tangent; i++) a->bar.block[i] += a->inner.before.block[i];
+  memset(a->inner.before.block, 0, a->se->n_tangent * sizeof(double));
+  a->inner.used = 0;
+}
+
+ga_status ga_adjoint_inside(ga_adjoint *a, double t, ga_seed_fn seed, void *user)
+{
+  if (!a) return GA_ERR_ARGUMENT;
+  if (!seed) return ga__refuse_null(a->ctx, __func__, "seed");
+  if (a->seeded < 1) return ga__refuse_order(a->ctx, __func__, "by a seed, for a state behind the first one");
+  ga_state s;
+  ga__tangent *b = &a->inner.bar;
+  ga_status status = ga__inner_seed_at(a->se, &a->inner, t, &s);
+  if (status) return status;
+  ga_seed to = {b->q, b->v, b->vdot, b->lambda, b->psi, b->x, b->y};
+  if (seed(user, a->seeded, &s, &to)) return GA_ERR_CALLBACK;
+  return ga__inner_seed_turn(a->se, &a->inner, t, &a->bar);
 }
 
 static double product(const double *a, const double *b, int n)
@@ -292,7 +322,9 @@ static void add_start(const ga_adjoint *a, double *gradient)
                    product(b->a, d->a, nv) + product(b->a_prev, d->a_prev, nv) +
                    product(b->lambda, d->lambda, nl) + product(b->psi, d->psi, np) + product(b->x, d->x, nx) +
                    product(b->xdot, d->xdot, nx) + product(b->w, d->w, nx) +
-                   product(b->w_prev, d->w_prev, nx) + product(b->y, d->y, ny);
+                   product(b->w_prev, d->w_prev, nx) + product(b->y, d->y, ny) +
+                   product(b->vdot_prev, d->vdot_prev, nv) + product(b->lambda_prev, d->lambda_prev, nl) +
+                   product(b->psi_prev, d->psi_prev, np) + product(b->y_prev, d->y_prev, ny);
   }
 }
 
@@ -306,6 +338,7 @@ static ga_status backwards(ga_adjoint *a, ga_seed_fn seed, void *user, double *g
       status = add_seed(a, begin + i + 1, state_of(a, i + 1), seed, user);
       if (!status) status = ga__linear_step_make(a->se);
       if (!status) status = ga__linear_step_reverse(a->se, &a->bar);
+      if (!status) add_inner(a);
       if (!status) status = add_equations(a, gradient);
     }
     if (status) return status;
@@ -323,6 +356,8 @@ ga_status ga_adjoint_gradient(ga_adjoint *a, ga_seed_fn seed, void *user, double
   if (!a->begun) return ga__refuse_order(a->ctx, __func__, "after ga_adjoint_begin()");
   for (int j = 0; j < a->se->n; j++) gradient[j] = 0.0;
   memset(a->bar.block, 0, a->se->n_tangent * sizeof(double));
+  memset(a->inner.before.block, 0, a->se->n_tangent * sizeof(double));
+  a->inner.used = 0;
   const ga_status status = backwards(a, seed, user, gradient);
   ga__forget_steps(a->replay);
   ga__state_changed(a->replay);

@@ -433,6 +433,25 @@ static ga_status turn_force(ga_sensitivity *se, double *dq)
   return status;
 }
 
+/* The transpose of keep(). The step itself does not depend on λ, ψ and y at its beginning. */
+static void turn_history(const ga_system *sys, ga__tangent *bar)
+{
+  const int *size = sys->size;
+  const struct {
+    double *at, *prev, *prev2;
+    int n, adds;
+  } list[] = {{bar->vdot, bar->vdot_prev, bar->vdot_prev2, sys->nv, 1},
+              {bar->lambda, bar->lambda_prev, bar->lambda_prev2, size[GA_BLOCK_LAMBDA], 0},
+              {bar->psi, bar->psi_prev, bar->psi_prev2, size[GA_BLOCK_PSI], 0},
+              {bar->y, bar->y_prev, bar->y_prev2, size[GA_BLOCK_Y], 0}};
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+    for (int i = 0; i < list[k].n; i++) {
+      list[k].at[i] = (list[k].adds ? list[k].at[i] : 0.0) + list[k].prev[i];
+      list[k].prev[i] = list[k].prev2[i];
+      list[k].prev2[i] = 0.0;
+    }
+}
+
 /* bar := derivatives by the state at the beginning. */
 static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
 {
@@ -468,11 +487,8 @@ static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
     bar->w[i] = st->shift_w.now * w;
     bar->w_prev[i] = st->shift_w.prev * w;
   }
-  for (int b = 0; b < 4; b++) { /* the step does not depend on these at its beginning */
-    double *const none[] = {bar->lambda, bar->psi, bar->eta, bar->y};
-    const int n[] = {sys->size[GA_BLOCK_LAMBDA], sys->size[GA_BLOCK_PSI], st->n_eta, sys->size[GA_BLOCK_Y]};
-    for (int i = 0; i < n[b]; i++) none[b][i] = 0.0;
-  }
+  turn_history(sys, bar);
+  for (int i = 0; i < st->n_eta; i++) bar->eta[i] = 0.0;
   return st->n_eta ? turn_force(se, bar->q) : GA_OK;
 }
 

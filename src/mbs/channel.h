@@ -27,6 +27,8 @@ void ga__signal_set_reaction(ga__signal_def *to, int i, ga__probe_kind kind);
 int ga__channels_count(const ga__mbs_model *b, int part);
 void ga__channel_get(const ga__mbs_model *b, int part, int c, ga__channel *to);
 void ga__channel_probe(const ga__mbs_model *b, int part, int c, ga__probe *to); /* without making its name */
+/* The part that signal i belongs to; n_parts: an energy. */
+int ga__part_of_signal(const ga__mbs_model *b, int i);
 void ga__channel_name(char *text, size_t size, const char *part, const char *channel);
 /* Finds the part, the channel and its number by the name of a signal; returns 0 if there is none. *owner (may
  * be NULL): the part that the name begins with, −1: none. */

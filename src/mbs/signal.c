@@ -391,8 +391,7 @@ int ga_machine_n_signals(const ga_machine *m)
   return built_of(m) ? m->model->signals.n : 0;
 }
 
-/* The part that signal i belongs to; n_parts: an energy. */
-static int part_of(const ga__mbs_model *b, int i)
+int ga__part_of_signal(const ga__mbs_model *b, int i)
 {
   int low = 0, high = b->m->n_parts;
   while (low < high) { /* the last part whose first signal is not after i */
@@ -415,7 +414,7 @@ const char *ga_machine_signal_name(const ga_machine *m, int i)
   if (!is_signal(m, i)) return NULL;
   const ga__mbs_model *b = m->model;
   const ga__signals *s = &b->signals;
-  const int part = part_of(b, i), n = part < m->n_parts ? ga__channels_count(b, part) : 0;
+  const int part = ga__part_of_signal(b, i), n = part < m->n_parts ? ga__channels_count(b, part) : 0;
   if (part == m->n_parts) return ga__energy_name(i - s->first[part]);
   const size_t room = strlen(b->m->part[part].name) + sizeof((ga__channel *)0)->name + 1;
   char *made = atomic_load(&s->name[part]);
@@ -435,7 +434,7 @@ const char *ga_machine_signal_unit(const ga_machine *m, int i)
 {
   ga__channel at;
   if (!is_signal(m, i)) return NULL;
-  const int part = part_of(m->model, i);
+  const int part = ga__part_of_signal(m->model, i);
   if (part == m->n_parts) return "J";
   ga__channel_get(m->model, part, i - m->model->signals.first[part], &at);
   return at.unit;
@@ -469,7 +468,7 @@ ga_signal_kind ga_machine_signal_kind(const ga_machine *m, int i)
   };
   ga__probe probe;
   if (!is_signal(m, i)) return GA_SIGNAL_NONE;
-  const int part = part_of(m->model, i);
+  const int part = ga__part_of_signal(m->model, i);
   if (part == m->n_parts) return GA_SIGNAL_ENERGY;
   ga__channel_probe(m->model, part, i - m->model->signals.first[part], &probe);
   return KIND[probe.kind];
@@ -479,7 +478,7 @@ int ga_machine_signal_is_constant(const ga_machine *m, int i)
 {
   ga__probe probe;
   if (!is_signal(m, i)) return 0;
-  const int part = part_of(m->model, i);
+  const int part = ga__part_of_signal(m->model, i);
   if (part == m->n_parts) return 0; /* energies */
   ga__channel_probe(m->model, part, i - m->model->signals.first[part], &probe);
   return ga__probe_is_constant(m->model, &probe);
@@ -554,7 +553,7 @@ ga_status ga_machine_signals(const ga_machine *m, const ga_meter *meter, const g
                                      .field = "index",
                                      .item = index ? k + 1 : 0,
                                      GA__NUMBERS({i, NULL}, {m->model->signals.n, NULL})});
-    if (i < first[part] || i >= first[part + 1]) part = part_of(m->model, i);
+    if (i < first[part] || i >= first[part + 1]) part = ga__part_of_signal(m->model, i);
     const int c = i - first[part];
     if (part == m->n_parts) {
       if (!have_powers) code = ga__elements_powers(&e, &now);

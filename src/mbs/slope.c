@@ -1,5 +1,9 @@
-/* Derivatives of signals along a direction, by differences of order 4. */
+/* Derivatives of signals: along a direction and by a parameter, by differences of order 4; by all of a state, by
+ * the slopes of probes. */
+#include "mbs/channel.h"
 #include "mbs/mbs_impl.h"
+#include "mbs/system.h"
+#include "mbs/workspace.h"
 
 #include <math.h>
 #include <string.h>
@@ -248,6 +252,15 @@ static ga_status add_by_machines(const ga_machine *m, neighbour *b, const ga_sta
   return status;
 }
 
+/* A direction that moves everything. */
+static double *make_ones(ga_context *ctx, const ga_system *sys)
+{
+  const size_t n = (size_t)ga_system_n(sys) + 1;
+  double *ones = ga__alloc(ctx, n, sizeof *ones);
+  for (size_t i = 0; ones && i < n; i++) ones[i] = 1.0;
+  return ones;
+}
+
 ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                                           const ga_machine *const at[GA_PARAMETER_VALUES], double step,
                                           const ga_state *s, const ga_direction *d, int n, const int *index,
@@ -257,10 +270,13 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
   ga_context *ctx = ga_machine_context(m);
   const ga_system *sys = ga_machine_system(m);
   if (!sys) return ga__refuse_order(ctx, __func__, "once the machine is built");
-  if (!s || !d || !out) return ga__refuse_null(ctx, __func__, !s ? "s" : d ? "out" : "d");
+  if (!s || (!d && !at) || !out) return ga__refuse_null(ctx, __func__, !s ? "s" : d || at ? "out" : "d");
   if (at && !(step > 0.0)) return ga__refuse_number(ctx, "sensitivities", "step", step, "> 0");
   const int count = index ? n : ga_machine_n_signals(m);
-  const double size = relative_size(sys, s, d), h = size > 0.0 ? STEP / size : 0.0,
+  double *ones = d ? NULL : make_ones(ctx, sys);
+  if (!d && !ones) return ga__no_memory(ctx, "derivatives of signals");
+  const ga_direction any = {ones, ones, ones, ones, ones, ones, ones};
+  const double size = relative_size(sys, s, d ? d : &any), h = size > 0.0 ? STEP / size : 0.0,
                force = fmax(largest(s->lambda, ga_system_size(sys, GA_BLOCK_LAMBDA)),
                             largest(s->psi, ga_system_size(sys, GA_BLOCK_PSI)));
   neighbour b = {0};
@@ -274,9 +290,136 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
                          : ga__no_memory(ctx, "derivatives of signals");
   for (int i = 0; !status && i < count; i++) out[i] = 0.0;
   if (!status) status = ga_machine_signals(m, NULL, s, count, index, f.middle);
-  if (!status && h > 0.0) status = add_along(m, &b, s, d, h, force, count, index, &f, out);
-  if (!status && at) status = add_by_machines(m, &b, s, d, at, step, h, force, count, index, &f, out);
+  if (!status && d && h > 0.0) status = add_along(m, &b, s, d, h, force, count, index, &f, out);
+  if (!status && at)
+    status = add_by_machines(m, &b, s, d ? d : &any, at, step, h, force, count, index, &f, out);
+  ga__free(ctx, ones);
   ga__free(ctx, f.block);
   ga__free(ctx, b.block);
+  return status;
+}
+
+/* ---- By all of a state ---- */
+
+/* What adds to a gradient: its arrays in the order of the unknowns v, λ, ψ, x, y, and where these begin. */
+typedef struct gradient {
+  const ga_seed *out;
+  double *of[GA_N_BLOCKS];
+  int start[GA_N_BLOCKS + 1];
+} gradient;
+
+static gradient gradient_of(const ga_system *sys, const ga_seed *out)
+{
+  gradient g = {.out = out, .of = {out->vdot, out->lambda, out->psi, out->x, out->y}};
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    g.start[b + 1] = g.start[b] + ga_system_size(sys, (ga_equation_block)b);
+  return g;
+}
+
+static void add_to_column(const gradient *g, int column, double by)
+{
+  int b = 0;
+  while (b < GA_N_BLOCKS - 1 && column >= g->start[b + 1]) b++;
+  g->of[b][column - g->start[b]] += by;
+}
+
+/* out += weight times the slopes of a probe, which has them in the machine's own form. */
+static int add_slopes(const ga__eval *e, const ga__probe *probe, double weight, const gradient *g, int n,
+                      int *column, double *d, double *dq)
+{
+  const int nv = e->b->nv;
+  ga__probe_columns(e->b, probe, column, n);
+  for (int pass = 0; pass < 2; pass++) { /* by velocities and all else; by accelerations */
+    const int code = ga__probe_slopes(e, probe, pass == 0, pass == 1, d, dq);
+    if (code) return code;
+    for (int i = 0; i < n; i++) {
+      if (column[i] < nv) g->out->q[column[i]] += pass == 0 ? weight * dq[i] : 0.0;
+      if (column[i] < nv && pass == 0) g->out->v[column[i]] += weight * d[i];
+      if (column[i] < nv ? pass == 1 : pass == 0) add_to_column(g, column[i], weight * d[i]);
+    }
+  }
+  return 0;
+}
+
+/* The same by differences along every coordinate of the state, for signals without slopes. */
+static ga_status add_differenced(const ga_machine *m, const ga_state *s, int signal, double weight,
+                                 const ga_seed *out)
+{
+  ga_context *ctx = ga_machine_context(m);
+  const ga_system *sys = ga_machine_system(m);
+  const int nv = ga_system_size(sys, GA_BLOCK_V);
+  ga_direction d = {0};
+  const double **to[] = {&d.q, &d.v, &d.vdot, &d.lambda, &d.psi, &d.x, &d.y};
+  double *const add[] = {out->q, out->v, out->vdot, out->lambda, out->psi, out->x, out->y};
+  const int n[] = {nv,
+                   nv,
+                   nv,
+                   ga_system_size(sys, GA_BLOCK_LAMBDA),
+                   ga_system_size(sys, GA_BLOCK_PSI),
+                   ga_system_size(sys, GA_BLOCK_X),
+                   ga_system_size(sys, GA_BLOCK_Y)};
+  double *block = ga__alloc(ctx, (size_t)ga_system_n(sys) + 2 * (size_t)nv + 1, sizeof *block), *at = block, by;
+  if (!block) return ga__no_memory(ctx, "derivatives of signals");
+  for (int k = 0; k < 7; k++) *to[k] = at, at += n[k];
+  ga_status status = GA_OK;
+  at = block;
+  for (int k = 0; k < 7; k++)
+    for (int i = 0; i < n[k] && !status; i++, at++) {
+      *at = 1.0;
+      status = ga_machine_signal_sensitivities(m, NULL, 1.0, s, &d, 1, &signal, &by);
+      *at = 0.0;
+      if (!status) add[k][i] += weight * by;
+    }
+  ga__free(ctx, block);
+  return status;
+}
+
+static ga_status add_signal(const ga_machine *m, const ga__eval *e, const ga_state *s, int signal, double weight,
+                            const gradient *g, int *column, double *d, double *dq, int room)
+{
+  const ga__mbs_model *b = e->b;
+  ga__probe probe;
+  const int part = ga__part_of_signal(b, signal);
+  if (part == m->n_parts) return add_differenced(m, s, signal, weight, g->out);
+  ga__channel_probe(b, part, signal - b->signals.first[part], &probe);
+  const int n = ga__probe_has_slopes(b, &probe) && !b->form && !b->carried.n ? ga__probe_columns(b, &probe, NULL, 0)
+                                                                            : room + 1;
+  if (n > room) return add_differenced(m, s, signal, weight, g->out);
+  const int code = add_slopes(e, &probe, weight, g, n, column, d, dq);
+  if (!code) return GA_OK;
+  return code > 0 ? add_differenced(m, s, signal, weight, g->out) : GA_ERR_CALLBACK;
+}
+
+ga_status ga_machine_signal_gradient(const ga_machine *m, const ga_state *s, int n, const int *index,
+                                     const double *weight, const ga_seed *out)
+{
+  if (!m) return GA_ERR_ARGUMENT;
+  ga_context *ctx = ga_machine_context(m);
+  const ga_system *sys = ga_machine_system(m);
+  if (!sys) return ga__refuse_order(ctx, __func__, "once the machine is built");
+  if (!s || !index || !weight || !out)
+    return ga__refuse_null(ctx, __func__, !s ? "s" : !index ? "index" : !weight ? "weight" : "out");
+  for (int i = 0; i < n; i++)
+    if (index[i] < 0 || index[i] >= ga_machine_n_signals(m))
+      return ga__refuse(ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SUCH_INDEX,
+                        &(ga__facts){.function = __func__,
+                                     .field = "index",
+                                     .item = i + 1,
+                                     GA__NUMBERS({index[i], NULL}, {ga_machine_n_signals(m), NULL})});
+  const int room = ga_system_n(sys) + 64; /* columns may be named twice */
+  double *d = ga__alloc(ctx, 2 * (size_t)room, sizeof *d);
+  int *column = ga__alloc(ctx, (size_t)room, sizeof *column);
+  ga_state as_given = *s;
+  if (!s->a) as_given.a = s->vdot; /* as ga_machine_signal_sensitivities() */
+  const gradient g = gradient_of(sys, out);
+  ga_status status = d && column ? GA_OK : ga__no_memory(ctx, "derivatives of signals");
+  for (int i = 0; i < n && !status; i++) {
+    if (weight[i] == 0.0) continue;
+    const ga_point p = ga__point_of(&as_given);
+    const ga__eval e = ga__eval_at(ga__workspace_own(m), &p, 1, 1);
+    status = add_signal(m, &e, &as_given, index[i], weight[i], &g, column, d, d + room, room);
+  }
+  ga__free(ctx, d);
+  ga__free(ctx, column);
   return status;
 }

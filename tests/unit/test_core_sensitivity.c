@@ -745,6 +745,107 @@ static void the_adjoint_gives_the_forward_gradient(void **state)
     compare_adjoint(&COURSES[i], INTERVALS[i % 3]);
 }
 
+/* -- The same of dense output: all of the state at three times within every step -- */
+
+static const double WITHIN[] = {0.3, 0.85, 1.0};
+enum { N_WITHIN = sizeof WITHIN / sizeof *WITHIN };
+
+typedef struct dense_sum {
+  const ga_system *sys;
+  ga_adjoint *adjoint;
+  const course *c;
+  int k;
+} dense_sum;
+
+static int seed_at(void *user, long step, const ga_state *s, ga_seed *out)
+{
+  const dense_sum *w = user;
+  return seed((void *)w->sys, 3 * step + w->k, s, out);
+}
+
+static int seed_within(void *user, long step, const ga_state *s, ga_seed *out)
+{
+  dense_sum *w = user;
+  (void)out;
+  for (w->k = 0; step > 0 && w->k < N_WITHIN; w->k++) {
+    const double h = step_of(w->c, (int)step - 1);
+    if (ga_adjoint_inside(w->adjoint, s->t - (1.0 - WITHIN[w->k]) * h, seed_at, w)) return -1;
+  }
+  return 0;
+}
+
+static void add_forward_within(study *s, long step, double h, double *gradient, double *size)
+{
+  const ga_system *sys = s->r.st->sys;
+  const double t = ga_stepper_state(s->r.st)->t;
+  const int nv = sys->nv, *m = sys->size, n[] = {nv, nv, nv, m[1], m[2], m[3], m[4]};
+  for (int k = 0; k < N_WITHIN; k++)
+    for (int j = 0; j < N_ALL; j++) {
+      const ga_state *d = NULL;
+      assert_status(s->r.ctx, ga_sensitivity_inside(s->se, j, t - (1.0 - WITHIN[k]) * h, &d), GA_OK);
+      const double *x[] = {d->q, d->v, d->vdot, d->lambda, d->psi, d->x, d->y};
+      for (int b = 0; b < 7; b++)
+        for (int i = 0; i < n[b]; i++) {
+          gradient[j] += factor_of(3 * step + k, b, i) * x[b][i];
+          size[j] += fabs(factor_of(3 * step + k, b, i) * x[b][i]);
+        }
+    }
+}
+
+static void compare_within(const course *c, int interval)
+{
+  static study s;
+  ga_adjoint *adjoint = NULL;
+  const ga_adjoint_opts opts = {.interval = interval};
+  const ga_start_opts o = start_of(c);
+  double forward[N_ALL] = {0}, size[N_ALL] = {0}, gradient[N_ALL];
+  study_open(&s, c);
+  const ex_problem *x = s.r.problem;
+  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint), GA_OK);
+  assert_status(
+      s.r.ctx,
+      ga_sensitivity_start(s.se, &o, 0.0, s.at.q, s.at.v, s.at.x, x->lambda_guess, x->psi_guess, NULL),
+      GA_OK);
+  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
+  for (int i = 0; i < c->n; i++) {
+    assert_status(s.r.ctx, ga_stepper_step(s.r.st, step_of(c, i)), GA_OK);
+    assert_status(s.r.ctx, ga_sensitivity_step(s.se), GA_OK);
+    assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_OK);
+    add_forward_within(&s, i + 1, step_of(c, i), forward, size);
+  }
+  dense_sum w = {s.r.st->sys, adjoint, c, 0};
+  assert_status(s.r.ctx, ga_adjoint_inside(adjoint, 0.0, seed_at, &w), GA_ERR_ORDER);
+  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed_within, &w, gradient), GA_OK);
+  for (int j = 0; j < N_ALL; j++) {
+    const double off = fabs(gradient[j] - forward[j]) / (size[j] > 0.0 ? size[j] : 1.0);
+    if (show) printf("# within steps of %s, method %d, by %d: %.1e\n", c->problem, (int)c->method, j, off);
+    if (!show && !(off <= 1e-9))
+      fail_msg("%s, method %d, parameter %d: %.15g backwards, %.15g forwards", c->problem, (int)c->method, j,
+               gradient[j], forward[j]);
+  }
+  ga_adjoint_destroy(&adjoint);
+  study_close(&s);
+}
+
+static void seeds_within_steps_give_the_forward_gradient(void **state)
+{
+  static const course COURSES[] = {
+      {"spring_mass", GA_STABILIZED, 0, 0.02, 20, 0, 1, 0},
+      {"slider_crank", GA_STABILIZED, 0, 5e-3, 20, 0, 1, 0},
+      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 20, 1, 1, 0},
+      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 20, 0, 0, 0},
+      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 20, 0, 1, 0},
+      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 20, 1, 1, 0},
+      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 20, 0, 1, 0},
+      {"rolling_disk", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 20, 1, 1, 0},
+      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 20, 1, 1, 0},
+  };
+  static const int INTERVALS[] = {7, 1, 100};
+  (void)state;
+  for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++)
+    compare_within(&COURSES[i], INTERVALS[i % 3]);
+}
+
 /* By DAMPING alone. */
 static int pull_damping(void *user, const ga_pullback *by, double *gradient)
 {
@@ -849,6 +950,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(moved_velocities_of_index3_are_refused),
                                      cmocka_unit_test(the_run_is_not_changed_and_nothing_is_allocated),
                                      cmocka_unit_test(the_adjoint_gives_the_forward_gradient),
+                                     cmocka_unit_test(seeds_within_steps_give_the_forward_gradient),
                                      cmocka_unit_test(all_parameters_may_be_pulled_back_at_once),
                                      cmocka_unit_test(adjoints_refuse_what_they_cannot)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);

@@ -55,6 +55,9 @@ static ga_machine_turning *machine_turning;
 static ga_turning_state turning_state_;
 static ga_turning_report turning_report_;
 static ga_direction direction_;
+static double seed_numbers_[256];
+static ga_seed seed_ = {seed_numbers_, seed_numbers_, seed_numbers_, seed_numbers_,
+                        seed_numbers_, seed_numbers_, seed_numbers_};
 static ga_table table_ = {"numbers", NULL, 1, 0, NULL, NULL};
 static ga_tables tables_ = {"galpha test", 1, &table_, NULL, 0, NULL};
 static const ga_linear_form *form_;
@@ -644,6 +647,8 @@ static ga_control_block *new_block(void)
          (P(machine), P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_signal_sensitivities, \
          (P(machine), FINE(NULL), 0.1, P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
+  STATUS(ga_machine_signal_gradient, \
+         (P(machine), P(ga_stepper_state(st)), 1, P(ints), P(numbers), P(&seed_))) \
   STATUS(ga_tables_write, (P(ctx), P(path[0]), P(&tables_))) \
   STATUS(ga_tables_numbers, (P(ctx), P(path[0]), P("numbers"), P(ints), P(ints), P(&read_numbers_))) \
   STATUS(ga_tables_text, (P(ctx), P(path[0]), P("format"), P(&read_text_))) \
@@ -691,6 +696,7 @@ static ga_control_block *new_block(void)
   VOID(ga_adjoint_destroy, (P(&none.adjoint))) \
   STATUS(ga_adjoint_begin, (P(adjoint))) \
   STATUS(ga_adjoint_step, (P(adjoint))) \
+  STATUS(ga_adjoint_inside, (P(adjoint), 0.01, NULL, NULL)) \
   STATUS(ga_adjoint_gradient, (P(adjoint), NULL, NULL, P(numbers))) \
   STATUS(ga_follower_create, (P(ctx), P(other), FINE(&follower_opts_), P(&none.follower))) \
   VOID(ga_follower_destroy, (P(&none.follower))) \
