@@ -85,6 +85,17 @@ GA_API ga_status ga_measures_slopes(const ga_measures *measures, int i, double *
  * those of one of them. "": it has one. */
 GA_API const char *ga_measures_slope_note(const ga_measures *measures, int i);
 
+/* The same by an adjoint of the run (ga_adjoint): the gradient of one measure by all parameters in one pass backwards,
+ * equal to its slopes but for rounding. For initial, final, at, mean, integral, rms, std and their expressions. Before
+ * ga_measures_start(), which is then called after ga_adjoint_begin(), ga_measures_step() after ga_adjoint_step().
+ * Borrows the adjoint, copies by[n], one for each of its parameters. */
+GA_API ga_status ga_measures_use_adjoint(ga_measures *measures, ga_adjoint *adjoint, int n, const ga_measure_by *by);
+/* Why measure i has no gradient by an adjoint, though it may have slopes; "": it may have one. */
+GA_API const char *ga_measures_adjoint_note(const ga_measures *measures, int i);
+/* After ga_measures_end(): gradient[n] of measure i; NaN where it has no value or no derivative. Repeats the steps of
+ * the run. */
+GA_API ga_status ga_measures_gradient(ga_measures *measures, int i, double *gradient);
+
 /* ---- Designs: which values the parameters take --------------------------------------------------------- */
 
 typedef enum ga_sampling {

@@ -113,6 +113,8 @@ ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar);
 /* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
 void ga__mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest,
                     int turned);
+/* out[nv] += factor ad(a)ᵀ x */
+void ga__add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x);
 
 /* -- Redundant constraints (sensitivity_redundant.c) -- */
 /* The matrix of steps, of the kind that may leave out constraints or the other. */

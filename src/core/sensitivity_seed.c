@@ -59,22 +59,6 @@ ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga
   return ga_stepper_interpolate(st, t, in->q, in->v, in->vdot, in->lambda, in->psi, in->x, in->y);
 }
 
-/* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
-static void multiply(const ga_group *g, double *out, const double *T, const double *x, double rest, int turned)
-{
-  for (int i = 0; i < ga_group_nv(g); i++) out[i] = rest * x[i];
-  for (int b = 0; b < ga_group_n_blocks(g); b++) {
-    int at;
-    const int size = ga_group_block(g, b, &at);
-    for (int i = 0; i < size; i++) {
-      double sum = 0.0;
-      for (int k = 0; k < size; k++) sum += (turned ? T[k * size + i] : T[i * size + k]) * x[at + k];
-      out[at + i] = sum;
-    }
-    T += size * size;
-  }
-}
-
 /* to[nv] += derivatives of bar · T⁻¹(d) v by d. */
 static void turn_rate(const ga_group *g, ga__inner_seed *in, const double *d, const double *v, const double *bar,
                       double *to)
@@ -104,16 +88,6 @@ static void turn_rate(const ga_group *g, ga__inner_seed *in, const double *d, co
     }
 }
 
-/* out[nv] += factor ad(a)ᵀ x */
-static void add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x)
-{
-  const ga_group *g = se->st->sys->group;
-  if (ga_group_n_blocks(g) == 0) return;
-  ga_group_ad(g, se->step.ad, a);
-  multiply(g, se->two, se->step.ad, x, 0.0, 1);
-  for (int i = 0; i < se->st->sys->nv; i++) out[i] += factor * se->two[i];
-}
-
 static void turn_q(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent *end)
 {
   ga_stepper *st = se->st;
@@ -129,24 +103,24 @@ static void turn_q(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent
   ga_group_exponent_rate(g, in->w, in->d, last->v);
   for (int i = 0; i < nv; i++) in->c[i] = k1 * h * first->v[i] + k2 * in->d[i] + k3 * h * in->w[i];
   ga_group_tangent(g, T, in->c);
-  multiply(g, bar_c, T, bar, 1.0, 1);
+  ga__mul_blocks(g, bar_c, T, bar, 1.0, 1);
   for (int i = 0; i < nv; i++) {
     in->before.q[i] += bar[i];
     in->before.v[i] += k1 * h * bar_c[i];
     bar_d[i] = k2 * bar_c[i];
   }
-  add_ad_turned(se, in->before.q, -1.0, in->c, bar_c);
+  ga__add_ad_turned(se, in->before.q, -1.0, in->c, bar_c);
   for (int i = 0; i < nv; i++) in->c[i] = k3 * h * bar_c[i]; /* by w */
   turn_rate(g, in, in->d, last->v, in->c, bar_d);
   ga_group_tangent_inverse(g, T, in->d);
-  multiply(g, in->out, T, in->c, 1.0, 1);
+  ga__mul_blocks(g, in->out, T, in->c, 1.0, 1);
   for (int i = 0; i < nv; i++) end->v[i] += in->out[i];
-  multiply(g, in->out, T, bar_d, 1.0, 1);
+  ga__mul_blocks(g, in->out, T, bar_d, 1.0, 1);
   for (int i = 0; i < nv; i++) {
     end->q[i] += in->out[i];
     in->before.q[i] -= in->out[i];
   }
-  add_ad_turned(se, in->before.q, 1.0, in->d, bar_d);
+  ga__add_ad_turned(se, in->before.q, 1.0, in->d, bar_d);
 }
 
 ga_status ga__inner_seed_turn(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent *end)

@@ -340,8 +340,7 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
 /* ---- Transposed: from derivatives of a number by the state at the end of a step to those by its beginning
  * ---- */
 
-/* out += factor adᵀ(a) x */
-static void add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x)
+void ga__add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x)
 {
   const ga_group *g = se->st->sys->group;
   if (ga_group_n_blocks(g) == 0) return;
@@ -363,7 +362,7 @@ static void turn_complete(ga_sensitivity *se, const ga__tangent *bar)
   ga__mul_blocks(sys->group, se->one, s->T, bar->q, 1.0, 1);
   for (int i = 0; i < sys->nv; i++)
     z[i] = st->c1 / h * bar->vdot[i] + bar->a[i] / (h * c->beta) + s->c2 * bar->v[i] + h * se->one[i];
-  if (st->commutes) add_ad_turned(se, z, h * h * s->c2 / 12.0, s->v_n, se->one);
+  if (st->commutes) ga__add_ad_turned(se, z, h * h * s->c2 / 12.0, s->v_n, se->one);
   for (int i = 0; i < st->n_eta; i++) eta[i] = bar->eta[i];
   for (int i = 0; st->n_eta && i < sys->n_b; i++)
     eta[sys->b_row[i]] -= h * s->B_n[i] * se->one[sys->b_col[i]];
@@ -463,14 +462,14 @@ static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
   const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
   ga__mul_blocks(sys->group, se->one, s->T, se->dq, 1.0, 1); /* by δE */
   ga__copy_numbers(bar->q, se->dq, nv);
-  add_ad_turned(se, bar->q, -1.0, s->exponent, se->one);
+  ga__add_ad_turned(se, bar->q, -1.0, s->exponent, se->one);
   for (int i = 0; i < nv; i++) {
     se->force[i] = -h * se->one[i];
     bar->v[i] = h * se->one[i];
   }
   if (st->commutes) {
-    add_ad_turned(se, bar->v, -h * h / 12.0, st->now.v, se->one);
-    add_ad_turned(se, se->dv, h * h / 12.0, s->v_n, se->one);
+    ga__add_ad_turned(se, bar->v, -h * h / 12.0, st->now.v, se->one);
+    ga__add_ad_turned(se, se->dv, h * h / 12.0, s->v_n, se->one);
   }
   for (int i = 0; i < nv; i++) {
     const double a =

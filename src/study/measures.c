@@ -175,6 +175,7 @@ static double simpson(integrand *f, double a, double b, double fa, double fq, do
                halves = h / 12.0 * (fa + 4.0 * fq + 2.0 * fm + 4.0 * fr + fb);
   if (depth == 0 || !(fabs(halves - whole) > 15.0 * f->tolerance * h) || f->status) {
     if (!f->status) f->status = ga__slopes_leaf(f->w, f->channel, f->power, a, b);
+    if (!f->status) f->status = ga__seeds_leaf(f->w, f->channel, f->power, a, b);
     return halves + (halves - whole) / 15.0; /* Boole's rule */
   }
   const double m = a + 0.5 * h;
@@ -306,7 +307,8 @@ static ga_status see_slot(const view *w, ga__slot *s, const double *t, const dou
   if (s->kind == GA__MEASURE_CROSSING || s->kind == GA__MEASURE_CROSSINGS) return add_crossings(w, s, t, y);
   if (s->kind != GA__MEASURE_AT || !(s->arg[0] > t[0] && s->arg[0] <= t[GA__PARTS])) return GA_OK;
   s->value = s->arg[0] == t[GA__PARTS] ? y[GA__PARTS] : look(w, s->channel, s->arg[0], &status);
-  return status ? status : ga__slopes_slot(w, (int)(s - w->m->slot), s->arg[0], t, 0);
+  if (!status) status = ga__slopes_slot(w, (int)(s - w->m->slot), s->arg[0], t, 0);
+  return status ? status : ga__seeds_slot(w, (int)(s - w->m->slot), s->arg[0]);
 }
 
 /* A step from m->t on, or a jump (end == m->t). */
@@ -321,6 +323,7 @@ static ga_status see_piece(const view *w, double end, int inside)
   for (int k = inside ? 1 : GA__PARTS; k < GA__POINTS && !status; k++)
     status = see_time(w, t[k], m->y + (size_t)k * n);
   if (!status) status = ga__slopes_piece(w, t, inside);
+  ga__seeds_piece(w, inside);
   for (int i = 0; i < m->n_channels && !status; i++) {
     ga__channel_seen *c = &m->channel[i];
     ga__piece_seen piece = {.t = begin, .h = h};
@@ -397,6 +400,7 @@ ga_status ga_measures_start(ga_measures *measures, ga_stepper *st, const ga_mete
     keep_extreme(c, 1, m->t, c->now);
   }
   if (!status) status = ga__slopes_start(&w);
+  if (!status) status = ga__seeds_start(&w);
   for (int i = 0; i < m->n_channels && !status; i++) {
     ga__channel_seen *c = &m->channel[i];
     for (int k = 0; k < m->n_slots && !status; k++) {
@@ -405,6 +409,7 @@ ga_status ga_measures_start(ga_measures *measures, ga_stepper *st, const ga_mete
       if (s->kind == GA__MEASURE_AT && s->arg[0] == m->t) {
         s->value = c->now;
         status = ga__slopes_slot(&w, k, m->t, NULL, 0);
+        if (!status) status = ga__seeds_slot(&w, k, m->t);
       }
       if (s->kind == GA__MEASURE_CROSSING || s->kind == GA__MEASURE_CROSSINGS)
         status = pass_level(&w, s, NULL, m->t, c->now, m->t, c->now);
@@ -453,7 +458,8 @@ ga_status ga_measures_end(ga_measures *measures, double *values, double *scales)
     end_measure(m, &m->measure[i], &values[i], &scale);
     if (scales) scales[i] = scale;
   }
-  return ga__slopes_end(m);
+  const ga_status status = ga__slopes_end(m);
+  return status ? status : ga__seeds_end(m);
 }
 
 /* ---- Creation ---- */
@@ -464,6 +470,7 @@ void ga_measures_destroy(ga_measures **measures)
   ga_measures *m = *measures;
   ga_context *ctx = m->ctx;
   ga__slopes_destroy(m);
+  ga__seeds_destroy(m);
   for (int i = 0; m->measure && i < m->n; i++) ga_expr_destroy(&m->measure[i].e);
   for (int i = 0; m->channel && i <= m->n_channels; i++) { /* one more may have failed half-way */
     ga_expr_destroy(&m->channel[i].e);

@@ -76,6 +76,7 @@ struct ga_measures {
   double missing;    /* [s] 0, or the first time at which a step could not be seen inside */
   int started;
   struct ga__slopes *slopes; /* NULL: derivatives are not wanted */
+  struct ga__seeds *seeds;   /* NULL: likewise by an adjoint */
 };
 
 /* What is looked at: a stepper at the end of a step. */
@@ -116,5 +117,15 @@ ga_status ga__slopes_channel(const ga__view *w, int channel, const double *t, co
 ga_status ga__slopes_slot(const ga__view *w, int slot, double at, const double *t, int crosses);
 /* At the end, with all values known. */
 ga_status ga__slopes_end(ga_measures *m);
+
+/* ---- The same by an adjoint (measure_seeds.c) ---- */
+
+void ga__seeds_destroy(ga_measures *m);
+ga_status ga__seeds_start(const ga__view *w);
+void ga__seeds_piece(const ga__view *w, int inside);
+ga_status ga__seeds_leaf(const ga__view *w, int channel, int power, double a, double b);
+/* A slot has its value at a given time within the step. */
+ga_status ga__seeds_slot(const ga__view *w, int slot, double t);
+ga_status ga__seeds_end(ga_measures *m);
 
 #endif

@@ -153,9 +153,117 @@ static void gradients_are_those_along_directions(void **state)
   for (size_t i = 0; i < 2; i++) compare_gradients("heavy_top", &FORMS[i], 1e-3, 20);
 }
 
+/* ---- Measures, by an adjoint and forwards ---- */
+
+enum { MOST_BY = 12, MOST_MEASURES = 12 };
+
+typedef struct course {
+  const char *model, *by[MOST_BY], *measures[MOST_MEASURES];
+  double h;
+  int n;
+} course;
+
+/* Both in one run, with the parameter number 0 known to the measures. */
+static void compare_measures(const course *c)
+{
+  run r = {0};
+  int n_by = 0, n = 0;
+  ga_model_variation *v[MOST_BY] = {NULL};
+  ga_parameter list[MOST_BY];
+  ga_measure_by by[MOST_BY];
+  ga_study_parameter known[1];
+  ga_sensitivity *se = NULL;
+  ga_adjoint *adjoint = NULL;
+  ga_measures *forward = NULL, *backward = NULL;
+  ga_meter *meter = NULL;
+  double value[MOST_MEASURES], same[MOST_MEASURES], scale[MOST_MEASURES], slope[MOST_BY], gradient[MOST_BY];
+  const ga_adjoint_opts opts = {.interval = 17};
+  run_open(&r, c->model, NULL, c->h, c->n);
+  for (; n_by < MOST_BY && c->by[n_by]; n_by++) {
+    fine(r.ctx, ga_model_variation_create(r.ctx, r.model, r.path, NULL, c->by[n_by], 0.0, &v[n_by]));
+    list[n_by] = *ga_model_variation_parameter(v[n_by]);
+    by[n_by] = (ga_measure_by){v[n_by], n_by == 0 ? 0 : -1};
+  }
+  while (n < MOST_MEASURES && c->measures[n]) n++;
+  ga_model_parameter p;
+  ga_model_parameter_at(r.model, ga_model_find_parameter(r.model, c->by[0]), &p);
+  known[0] = (ga_study_parameter){p.name, strcmp(p.unit, "1") == 0 ? "" : p.unit, p.value};
+  fine(r.ctx, ga_meter_create(ga_machine_context(r.machine), r.machine, &meter));
+  fine(r.ctx, ga_sensitivity_create(r.ctx, r.st, n_by, list, &se));
+  fine(r.ctx, ga_adjoint_create(r.ctx, r.st, n_by, list, &opts, &adjoint));
+  fine(r.ctx, ga_measures_create(r.ctx, r.machine, n, c->measures, 1, known, NULL, &forward));
+  fine(r.ctx, ga_measures_create(r.ctx, r.machine, n, c->measures, 1, known, NULL, &backward));
+  fine(r.ctx, ga_measures_differentiate(forward, se, n_by, by));
+  fine(r.ctx, ga_measures_use_adjoint(backward, adjoint, n_by, by));
+  fine(r.ctx, ga_meter_start(meter, ga_stepper_state(r.st)));
+  fine(r.ctx, ga_sensitivity_begin(se));
+  fine(r.ctx, ga_adjoint_begin(adjoint));
+  fine(r.ctx, ga_measures_start(forward, r.st, meter));
+  fine(r.ctx, ga_measures_start(backward, r.st, meter));
+  for (int more = 1; more;) {
+    more = step(&r);
+    fine(r.ctx, ga_sensitivity_step(se));
+    fine(r.ctx, ga_adjoint_step(adjoint));
+    fine(r.ctx, ga_meter_follow(meter, r.st));
+    fine(r.ctx, ga_measures_step(forward, r.st, meter));
+    fine(r.ctx, ga_measures_step(backward, r.st, meter));
+    fine(ga_machine_context(r.machine), ga_meter_update(meter, ga_stepper_state(r.st)));
+  }
+  fine(r.ctx, ga_measures_end(forward, value, scale));
+  fine(r.ctx, ga_measures_end(backward, same, NULL));
+  assert_memory_equal(value, same, (size_t)n * sizeof *value);
+  for (int i = 0; i < n; i++) {
+    fine(r.ctx, ga_measures_slopes(forward, i, slope));
+    assert_string_equal(ga_measures_adjoint_note(backward, i), "");
+    fine(r.ctx, ga_measures_gradient(backward, i, gradient));
+    for (int j = 0; j < n_by; j++) {
+      ga_model_parameter of;
+      ga_model_parameter_at(r.model, ga_model_find_parameter(r.model, c->by[j]), &of);
+      const double size = fmax(fabs(slope[j]), 1e-3 * fmax(scale[i], fabs(value[i])) / fabs(of.value));
+      const double off = fabs(slope[j] - gradient[j]) / size;
+      if (show) printf("# %s: d %s / d %s = %.12g, backwards %.1e\n", c->model, c->measures[i], c->by[j], slope[j], off);
+      if (!show && !(off <= 1e-8))
+        fail_msg("%s: d %s / d %s is %.14g backwards, %.14g forwards", c->model, c->measures[i], c->by[j],
+                 gradient[j], slope[j]);
+    }
+  }
+  ga_measures_destroy(&forward);
+  ga_measures_destroy(&backward);
+  ga_sensitivity_destroy(&se);
+  ga_adjoint_destroy(&adjoint);
+  ga_meter_destroy(&meter);
+  for (int j = 0; j < n_by; j++) ga_model_variation_destroy(&v[j]);
+  run_close(&r);
+}
+
+static void both_ways_give_the_same_gradients(void **state)
+{
+  static const course COURSES[] = {
+      {"slider_crank",
+       {"crank_length", "k", "rod_length", "torque", "rod_mass"},
+       {"final(slider.x)", "at(0.2013 s, slider.x^2*spring.force)", "rms(slider.x)", "mean(spring.force)",
+        "integral(crank.angle)*crank_length", "std(slider.vx)", "final(slider.x)/initial(slider.x)",
+        "mean(slider.x*crank_length)", "final(energy.kinetic)"},
+       5e-3, 63},
+      {"heavy_top",
+       {"m", "L", "precession", "spin"},
+       {"final(centre.x)", "at(0.0137 s, tip.fz)", "rms(centre.y)", "mean(top.wx)", "integral(tip.fx*centre.y)"},
+       1e-3, 40},
+      {"rolling_disk", {"m", "r", "J", "lean", "roll_rate"}, {"final(disk.x)", "rms(disk.y)", "at(0.111 s, disk.wz)"}, 1e-2, 40},
+      {"spring_mass", {"m", "k", "start", "leak", "gain"}, {"final(mass)", "rms(mass)", "at(0.5117 s, mass.rate)"}, 2e-2, 60},
+      {"robot_arm", {"load", "L1", "shoulder_from", "m2"}, {"final(tool.x)", "rms(shoulder.fx)", "integral(elbow.angle)"}, 1e-2, 30},
+      {"quarter_car_step", {"spring_rate", "tyre_rate", "sprung_mass", "rise"}, {"rms(sprung.az)", "final(strut.force)", "mean(tyre.length)"}, 2e-3, 60},
+      {"mechatronic", {"m", "l", "c", "R", "e_"}, {"final(tip.x)", "rms(bar.ay)"}, 5e-3, 40},
+      {"double_pendulum", {"length", "density", "c"}, {"final(hinge2.angle)", "rms(hinge1.fx)", "at(0.2222 s, lower.ax)"}, 5e-3, 60},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) compare_measures(&COURSES[i]);
+}
+
 int main(int argc, char **argv)
 {
   show = argc > 1 && strcmp(argv[1], "show") == 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_those_along_directions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_those_along_directions),
+                                     cmocka_unit_test(both_ways_give_the_same_gradients)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -996,6 +996,9 @@ static ga_control_block *new_block(void)
   VALUE(ga_fit_result, (P(no_fit))) \
   VALUE(ga_fit_model, (P(no_fit))) \
   VALUE(ga_fit_curve, (P(no_fit), 0, 0)) \
+  STATUS(ga_measures_use_adjoint, (P(measures), P(adjoint), 1, P(&measure_by_))) \
+  VALUE(ga_measures_adjoint_note, (P(measures), 0)) \
+  STATUS(ga_measures_gradient, (P(measures), 0, P(numbers))) \
   STATUS(ga_design_create, (P(ctx), P(&design_opts_), P(&none.design))) \
   VOID(ga_design_destroy, (P(&none.design))) \
   VALUE(ga_design_n_runs, (P(design))) \
