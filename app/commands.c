@@ -258,7 +258,9 @@ static const char modes_more[] = "Eigenvalues of the linear equations about an e
                                  "motions, are printed as 0.";
 
 static const app_option sensitivity_rows[] = {
-    {"by", 0, "NAMES", 1, "parameters, separated by commas, each NAME or NAME:STEP; needed"},
+    {"by", 0, "NAMES", 1, "parameters, separated by commas, each NAME or NAME:STEP, or all; needed unless there are measures"},
+    {"measure", 0, "[NAME=]X", 1, "a measure, as final(tip.x), like those behind MODEL: its derivatives, not those of signals"},
+    {"derivatives", 0, "NAME", 0, "of measures: auto, forward, or adjoint, whose cost hardly depends on the number of parameters"},
     {"out", 'o', "FILE", 0,
      "result file (default: the model's name with _sensitivity.h5, in the current folder)"},
     OPTIONS_MODEL,
@@ -390,7 +392,7 @@ static const app_command commands[] = {
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
      modes_options, modes_more},
-    {"sensitivity", app_sensitivity, "MODEL", 1, 1, "simulates with derivatives of signals by parameters",
+    {"sensitivity", app_sensitivity, "MODEL [MEASURE...]", 1, -1, "simulates with derivatives of signals or measures by parameters",
      sensitivity_options, sensitivity_more},
     {"reduce", app_reduce, "MODEL", 1, 1, "writes a beam as a file that modal bodies are read from",
      reduce_options, reduce_more},

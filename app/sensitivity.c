@@ -1,24 +1,15 @@
 /* galpha sensitivity: a run with the derivatives of its signals by parameters of the model. */
+#include "sensitivity.h"
+
 #include "call.h"
-#include "runner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARAMETERS = 64, UNIT = 64 };
-
-typedef struct parameter {
-  const char *name;   /* within the model */
-  double value, step; /* step 0: not given */
-  char unit[GA_PARAMETER_UNIT];
-  ga_model_variation *variation;
-} parameter;
-
 typedef struct analysis {
   app_runner run;
-  int n;
-  parameter by[MOST_PARAMETERS];
+  app_by_list by;
   ga_sensitivity *se;
   char *text; /* of names and units */
   const char **names, **units;
@@ -29,122 +20,14 @@ typedef struct analysis {
   long records, next;
 } analysis;
 
-/* ---- Parameters ---- */
-
-static const char *parameter_at(const void *model, int i)
-{
-  ga_model_parameter p;
-  return ga_model_parameter_at(model, i, &p) ? p.name : "";
-}
-
-static int count_parameters(const ga_model *model)
-{
-  int n = 0;
-  while (ga_model_parameter_at(model, n, NULL)) n++;
-  return n;
-}
-
-/* NAME or NAME:STEP */
-static int take_parameter(analysis *s, char *text)
-{
-  app_runner *r = &s->run;
-  const ga_model *model = r->s.model;
-  char *colon = strchr(text, ':');
-  ga_model_parameter found;
-  if (colon) *colon = '\0';
-  const int i = ga_model_find_parameter(model, text);
-  if (i < 0) {
-    const char *nearest = app_nearest(text, count_parameters(model), parameter_at, model);
-    return app_misused(r->a,
-                       "--by: the model has no parameter \"%s\"%s%s; initial values count if they are "
-                       "written with a parameter",
-                       text, nearest ? "; the nearest is " : "", nearest ? nearest : "");
-  }
-  if (s->n == MOST_PARAMETERS) return app_misused(r->a, "--by: there are more than %d", MOST_PARAMETERS);
-  ga_model_parameter_at(model, i, &found);
-  parameter *p = &s->by[s->n];
-  *p = (parameter){.name = found.name, .value = found.value};
-  snprintf(p->unit, sizeof p->unit, "%s", found.unit);
-  for (int k = 0; k < s->n; k++)
-    if (strcmp(s->by[k].name, p->name) == 0) return app_misused(r->a, "--by: \"%s\" is there twice", p->name);
-  if (colon && (ga_quantity_parse(r->s.ctx, colon + 1, p->unit, &p->step, NULL, NULL) || !(p->step > 0.0)))
-    return app_misused(r->a, "--by: \"%s\" is no step of %s, in %s and above 0", colon + 1, p->name, p->unit);
-  if (!colon && p->value == 0.0)
-    return app_misused(r->a,
-                       "--by: %s is 0: give a step, about a thousandth of a value that matters, as %s:1e-3",
-                       p->name, p->name);
-  s->n++;
-  return APP_DONE;
-}
-
-static int take_parameters(analysis *s)
-{
-  const char *const *given;
-  int code = APP_DONE;
-  for (int k = 0; !code && (given = app_values(s->run.a, "by", k)) != NULL; k++)
-    for (const char *at = given[0]; !code && *(at += strspn(at, " ,"));) {
-      char text[256];
-      const size_t length = strcspn(at, ", ");
-      snprintf(text, sizeof text, "%.*s", (int)length, at);
-      code = take_parameter(s, text);
-      at += length;
-    }
-  if (!code && s->n == 0) return app_misused(s->run.a, "--by NAMES is missing: parameters of the model");
-  return code;
-}
-
-/* The model at other values of each parameter. */
-static int vary(analysis *s)
-{
-  const app_arguments *a = s->run.a;
-  ga_model_opts opts = ga_model_defaults();
-  const char **set = calloc((size_t)a->n_given + 1, sizeof *set);
-  const char *const *value;
-  int code = APP_DONE;
-  if (!set) return fputs("galpha: out of memory\n", stderr), APP_FAILED;
-  while ((value = app_values(a, "set", opts.n_set)) != NULL) set[opts.n_set++] = value[0];
-  opts.set = set;
-  opts.without_meshes = 0;
-  opts.allow_library = app_has(a, "allow-library");
-  for (int j = 0; j < s->n && !code; j++) {
-    parameter *p = &s->by[j];
-    if (!ga_model_variation_create(s->run.s.ctx, s->run.s.model, a->operands[0], &opts, p->name, p->step,
-                                   &p->variation))
-      continue;
-    fprintf(stderr, "galpha sensitivity: %s\n", ga_context_error(s->run.s.ctx)->text);
-    app_call_keep_error(s->run.s.ctx);
-    code = APP_FAILED;
-  }
-  free(set);
-  return code;
-}
-
 /* ---- Names and units of derivatives ---- */
-
-static void unit_of(ga_context *ctx, const char *signal, const char *by, char out[UNIT])
-{
-  ga_dimension a = {{0}}, b = {{0}};
-  double one;
-  char text[GA_PARAMETER_UNIT + 8];
-  if (*signal && strcmp(signal, "1") != 0) {
-    snprintf(text, sizeof text, "1 %s", signal);
-    if (ga_quantity_parse(ctx, text, NULL, &one, &a, NULL)) a = (ga_dimension){{0}};
-  }
-  if (strcmp(by, "1") != 0) {
-    snprintf(text, sizeof text, "1 %s", by);
-    if (ga_quantity_parse(ctx, text, NULL, &one, &b, NULL)) b = (ga_dimension){{0}};
-  }
-  for (size_t i = 0; i < sizeof a.power / sizeof *a.power; i++)
-    a.power[i] = (signed char)(a.power[i] - b.power[i]);
-  ga_dimension_unit(out, UNIT, &a);
-}
 
 static int name_derivatives(analysis *s)
 {
   app_runner *r = &s->run;
   const ga_machine *m = r->s.machine;
-  const size_t n = (size_t)r->n, all = n * (size_t)s->n;
-  size_t longest = UNIT;
+  const size_t n = (size_t)r->n, all = n * (size_t)s->by.n;
+  size_t longest = APP_DERIVATIVE_UNIT;
   for (int i = 0; i < r->n; i++) {
     const size_t length = strlen(ga_machine_signal_name(m, r->index[i]));
     longest = length > longest ? length : longest;
@@ -165,10 +48,10 @@ static int name_derivatives(analysis *s)
   char *at = s->text;
   for (int i = 0; i < r->n; i++) s->low[i] = HUGE_VAL, s->high[i] = -HUGE_VAL;
   for (size_t k = 0; k < all; k++) {
-    const parameter *p = &s->by[k / n];
+    const app_by *p = &s->by.at[k / n];
     const int signal = r->index[k % n];
-    char unit[UNIT];
-    unit_of(r->s.ctx, ga_machine_signal_unit(m, signal), p->unit, unit);
+    char unit[APP_DERIVATIVE_UNIT];
+    app_derivative_unit(r->s.ctx, ga_machine_signal_unit(m, signal), p->unit, unit);
     s->names[k] = at;
     at += sprintf(at, "d(%s)/d(%s)", ga_machine_signal_name(m, signal), p->name) + 1;
     s->units[k] = at;
@@ -192,16 +75,17 @@ static ga_status record(analysis *s, const ga_state *state, double t, int inside
 {
   app_runner *r = &s->run;
   ga_status status = app_record_values(r, state);
-  for (int j = 0; j < s->n && !status; j++) {
+  for (int j = 0; j < s->by.n && !status; j++) {
     const ga_machine *at[GA_PARAMETER_VALUES];
     const ga_state *d = ga_sensitivity_at(s->se, j);
-    for (int k = 0; k < GA_PARAMETER_VALUES; k++) at[k] = ga_model_variation_machine(s->by[j].variation, k);
+    for (int k = 0; k < GA_PARAMETER_VALUES; k++)
+      at[k] = ga_model_variation_machine(s->by.at[j].variation, k);
     if (inside) status = ga_sensitivity_inside(s->se, j, t, &d);
     if (status) break;
     const ga_direction along = direction_of(d);
     double *out = r->values + r->n + (size_t)j * (size_t)r->n;
     status = ga_machine_signal_sensitivities(r->s.machine, at,
-                                             ga_model_variation_parameter(s->by[j].variation)->step, state,
+                                             ga_model_variation_parameter(s->by.at[j].variation)->step, state,
                                              &along, r->n, r->index, out);
     for (int i = 0; i < r->n && !status; i++)
       s->most[j * r->n + i] = fmax(s->most[j * r->n + i], fabs(out[i]));
@@ -265,24 +149,17 @@ static ga_status record_step(analysis *s, double from, int finished)
 
 /* ---- The run ---- */
 
-/* A start at an equilibrium, which moves with the parameters. */
-static ga_status settle(void *user, ga_equilibrium *eq)
-{
-  analysis *s = user;
-  ga_status status = GA_OK;
-  for (int j = 0; j < s->n && !status; j++) status = ga_model_variation_settle(s->by[j].variation, eq);
-  return status;
-}
-
 static ga_status begin(analysis *s)
 {
   app_runner *r = &s->run;
   const ga_simulate_opts opts = ga_simulate_defaults();
-  ga_parameter list[MOST_PARAMETERS];
-  for (int j = 0; j < s->n; j++) list[j] = *ga_model_variation_parameter(s->by[j].variation);
+  ga_parameter *list = calloc((size_t)s->by.n + 1, sizeof *list);
+  if (!list) return GA_ERR_MEMORY;
+  for (int j = 0; j < s->by.n; j++) list[j] = *ga_model_variation_parameter(s->by.at[j].variation);
   ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
-  if (!status) status = ga_sensitivity_create(r->s.ctx, r->s.stepper, s->n, list, &s->se);
+  if (!status) status = ga_sensitivity_create(r->s.ctx, r->s.stepper, s->by.n, list, &s->se);
+  free(list);
   if (!status) status = app_task_start(&r->s, !app_has(r->a, "quiet"));
   if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->s.stepper));
   r->metered = !status;
@@ -313,7 +190,7 @@ static ga_status run_steps(analysis *s)
 
 /* ---- Words ---- */
 
-static double scale_of(const parameter *p)
+static double scale_of(const app_by *p)
 {
   return p->value != 0.0 ? fabs(p->value) : 1e3 * p->step;
 }
@@ -322,7 +199,7 @@ static double scale_of(const parameter *p)
 static double influence(const analysis *s, int signal, int j)
 {
   const double range = s->high[signal] - s->low[signal];
-  return range > 0.0 ? s->most[j * s->run.n + signal] * scale_of(&s->by[j]) / range : 0.0;
+  return range > 0.0 ? s->most[j * s->run.n + signal] * scale_of(&s->by.at[j]) / range : 0.0;
 }
 
 static void print_influences(const analysis *s)
@@ -333,15 +210,19 @@ static void print_influences(const analysis *s)
   puts("influence    largest change of a signal for a change of a parameter by 100 %, to first order, over "
        "the signal's range");
   for (int i = 0; i < s->run.n && shown < MOST_SIGNALS; i++) {
-    int used[MOST_PARAMETERS] = {0}, any = 0;
-    for (int k = 0; k < MOST_NAMES && k < s->n; k++) {
+    int used[MOST_NAMES] = {0}, any = 0;
+    for (int k = 0; k < MOST_NAMES && k < s->by.n; k++) {
       int best = -1;
-      for (int j = 0; j < s->n; j++)
-        if (!used[j] && (best < 0 || influence(s, i, j) > influence(s, i, best))) best = j;
+      for (int j = 0; j < s->by.n; j++) {
+        int free_one = 1;
+        for (int l = 0; l < k; l++) free_one = free_one && used[l] != j;
+        if (free_one && (best < 0 || influence(s, i, j) > influence(s, i, best))) best = j;
+      }
       if (!(influence(s, i, best) > 1e-9)) break;
       if (!any) printf("  %-23s ", ga_machine_signal_name(m, s->run.index[i]));
-      printf("%s%s %.3g", any ? ", " : "", s->by[best].name, influence(s, i, best));
-      used[best] = any = 1;
+      printf("%s%s %.3g", any ? ", " : "", s->by.at[best].name, influence(s, i, best));
+      used[k] = best;
+      any = 1;
     }
     if (any) putchar('\n');
     shown += any;
@@ -352,14 +233,14 @@ static void print_influences(const analysis *s)
 static void warn_of_doubt(const analysis *s)
 {
   const double sure = 1e-8;
-  for (int j = 0; j < s->n && s->se; j++) {
+  for (int j = 0; j < s->by.n && s->se; j++) {
     const double doubt = ga_sensitivity_doubt(s->se, j);
     if (doubt > sure)
       fprintf(stderr,
               "warning: derivatives by %s: differences of the equations have an estimated error of %.1e; a "
               "smaller step, as %s:%.1g, reduces it\n",
-              s->by[j].name, doubt, s->by[j].name,
-              ga_model_variation_parameter(s->by[j].variation)->step * 0.2);
+              s->by.at[j].name, doubt, s->by.at[j].name,
+              ga_model_variation_parameter(s->by.at[j].variation)->step * 0.2);
   }
 }
 
@@ -379,7 +260,7 @@ static int end(analysis *s, ga_status status, double seconds)
     printf("\nfinished at t = %.9g s after %s\n", ga_stepper_state(r->s.stepper)->t, elapsed);
     print_influences(s);
     printf("results      %s: %ld record%s of %d signals and their derivatives by %d parameter%s\n", r->file,
-           s->records, s->records == 1 ? "" : "s", r->n, s->n, s->n == 1 ? "" : "s");
+           s->records, s->records == 1 ? "" : "s", r->n, s->by.n, s->by.n == 1 ? "" : "s");
   }
   fflush(stdout);
   warn_of_doubt(s);
@@ -406,7 +287,7 @@ static void close_analysis(analysis *s)
   ga_recorder_destroy(&r->recorder);
   ga_meter_destroy(&r->meter);
   ga_sensitivity_destroy(&s->se);
-  for (int j = 0; j < s->n; j++) ga_model_variation_destroy(&s->by[j].variation);
+  app_by_free(&s->by);
   app_task_close(&r->s);
   app_record_free(r);
   free(s->text);
@@ -418,17 +299,24 @@ static void close_analysis(analysis *s)
 
 int app_sensitivity(const app_arguments *arguments)
 {
+  if (arguments->n_operands > 1 || app_has(arguments, "measure"))
+    return app_sensitivity_of_measures(arguments);
+  if (app_has(arguments, "derivatives"))
+    return app_misused(arguments,
+                       "--derivatives has no effect without measures, as 'final(tip.x)' behind the model");
   analysis s = {.run = {.a = arguments, .analysis = "sensitivity", .flush_every = 1.0}};
   app_runner *r = &s.run;
   int code = app_task_open(&r->s, arguments);
-  r->s.settle = settle;
-  r->s.settle_user = &s;
+  r->s.settle = app_by_settle;
+  r->s.settle_user = &s.by;
   r->s.settings.accuracy = 0.0; /* no error bars */
-  if (!code) code = take_parameters(&s);
+  if (!code && !app_has(arguments, "by"))
+    code = app_misused(arguments, "--by NAMES is missing: parameters of the model, or all");
+  if (!code) code = app_by_take(r, &s.by);
   if (!code) code = app_record_file(r);
   if (!code) code = app_record_choose(r);
   if (!code) app_record_drop_work(r);
-  if (!code) code = vary(&s);
+  if (!code) code = app_by_vary(r, &s.by);
   if (!code) code = name_derivatives(&s);
   if (!code) {
     const int quiet = app_has(arguments, "quiet");

@@ -105,23 +105,20 @@ static int has_name(const char *text, size_t *n)
   return *n > 0 && text[*n] == '=' && text[*n + 1] != '=';
 }
 
-/* Operands behind the model, then those of --measure. */
-static int take_measures(app_study *s)
+int app_measures_take(const app_arguments *a, int *n, char ***texts, char ***labels)
 {
-  const int n_operands = s->a->n_operands - 1, n = n_operands + n_values(s->a, "measure");
-  s->measures = calloc((size_t)n + 1, sizeof *s->measures);
-  s->labels = calloc((size_t)n + 1, sizeof *s->labels);
-  if (!s->measures || !s->labels) return no_memory();
-  for (; s->n_measures < n; s->n_measures++) {
-    const int i = s->n_measures;
-    const char *text =
-        i < n_operands ? s->a->operands[1 + i] : app_values(s->a, "measure", i - n_operands)[0];
+  const int n_operands = a->n_operands - 1, all = n_operands + n_values(a, "measure");
+  *texts = calloc((size_t)all + 1, sizeof **texts);
+  *labels = calloc((size_t)all + 1, sizeof **labels);
+  if (!*texts || !*labels) return no_memory();
+  for (*n = 0; *n < all; ++*n) {
+    const char *text = *n < n_operands ? a->operands[1 + *n] : app_values(a, "measure", *n - n_operands)[0];
     size_t bytes;
     const int named = has_name(text, &bytes);
     const char *value = named ? text + bytes + 1 : text;
-    s->measures[s->n_measures] = app_trimmed(value, strlen(value));
-    s->labels[s->n_measures] = named ? app_trimmed(text, bytes) : app_trimmed(value, strlen(value));
-    if (!s->measures[s->n_measures] || !s->labels[s->n_measures]) return s->n_measures++, no_memory();
+    (*texts)[*n] = app_trimmed(value, strlen(value));
+    (*labels)[*n] = named ? app_trimmed(text, bytes) : app_trimmed(value, strlen(value));
+    if (!(*texts)[*n] || !(*labels)[*n]) return ++*n, no_memory();
   }
   return APP_DONE;
 }
@@ -164,7 +161,7 @@ int app_study_open(app_study *s, const app_arguments *a)
   *s = (app_study){.a = a};
   if (ga_context_create(NULL, &s->ctx)) return no_memory();
   int code = make_design(s);
-  if (!code) code = take_measures(s);
+  if (!code) code = app_measures_take(a, &s->n_measures, &s->measures, &s->labels);
   if (!code) code = take_signals(s);
   return code ? code : take_settings(s);
 }
@@ -175,13 +172,18 @@ static void free_list(char **list, int n)
   free(list);
 }
 
+void app_measures_free(int n, char **texts, char **labels)
+{
+  free_list(texts, n);
+  free_list(labels, n);
+}
+
 void app_study_close(app_study *s)
 {
   ga_design_destroy(&s->design);
   ga_context_destroy(&s->ctx);
   free(s->set);
-  free_list(s->measures, s->n_measures);
-  free_list(s->labels, s->n_measures);
+  app_measures_free(s->n_measures, s->measures, s->labels);
   free_list(s->signals, s->n_signals);
   free(s->given);
 }

@@ -26,6 +26,10 @@ long app_n_processors(void); /* that this process may use */
 /* Reads them; returns an exit code. To be closed always. */
 int app_study_open(app_study *s, const app_arguments *a);
 void app_study_close(app_study *s);
+/* Measures: operands behind the model, then those of --measure, each EXPRESSION or NAME=EXPRESSION; labels: their
+ * names. Returns an exit code. To be freed always. */
+int app_measures_take(const app_arguments *a, int *n, char ***texts, char ***labels);
+void app_measures_free(int n, char **texts, char **labels);
 /* "galpha sweep: text" of the last failure of the context, and an exit code for it. */
 int app_study_explain(const app_study *s, ga_status status);
 

@@ -75,7 +75,8 @@ static void parabola_rate(double *out, const values *f, const values *d, const h
     double rate = known ? divided_difference(d->end[i], d->beginning[i], d->prev[i], h, k->h_prev) : 0.0;
     if (bounded) {
       const double D = divided_difference(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev),
-                   before = divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2);
+                   before =
+                       divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2);
       if (D * before <= 0.0)
         rate = 0.0;
       else if (fabs(D) > STEEPER * fabs(before))
@@ -108,12 +109,12 @@ static void turn_parabola(const double *bar, const values *f, double *const to[4
     int other = 0; /* 1: the bound is met; 2: there it is 0 */
     if (bounded) {
       const double D = divided_difference(f->end[i], f->beginning[i], f->prev[i], h, k->h_prev),
-                   before = divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2);
+                   before =
+                       divided_difference(f->beginning[i], f->prev[i], f->prev2[i], k->h_prev, k->h_prev2);
       other = D * before <= 0.0 ? 2 : fabs(D) > STEEPER * fabs(before);
     }
     if (other == 0) turn_difference(&to[0][i], &to[1][i], &to[2][i], by, h, k->h_prev);
-    if (other == 1)
-      turn_difference(&to[1][i], &to[2][i], &to[3][i], STEEPER * by, k->h_prev, k->h_prev2);
+    if (other == 1) turn_difference(&to[1][i], &to[2][i], &to[3][i], STEEPER * by, k->h_prev, k->h_prev2);
   }
 }
 
@@ -287,7 +288,8 @@ void ga__interpolate_rates(const ga_stepper *st, double t, const ga__inside_rate
 }
 
 /* The transpose of curve(). */
-static void turn_curve(const double *bar, double *a, double *da, double *b, double *db, int n, double h, double s)
+static void turn_curve(const double *bar, double *a, double *da, double *b, double *db, int n, double h,
+                       double s)
 {
   const double u = 1.0 - s;
   for (int i = 0; i < n; i++) {
@@ -316,7 +318,10 @@ void ga__interpolate_turned(const ga_stepper *st, double t, const ga__inside *ba
        bar->lambda,
        to->lambda,
        1},
-      {{now->psi, before->psi, before->psi_prev, before->psi_prev2, size[GA_BLOCK_PSI]}, bar->psi, to->psi, 1}};
+      {{now->psi, before->psi, before->psi_prev, before->psi_prev2, size[GA_BLOCK_PSI]},
+       bar->psi,
+       to->psi,
+       1}};
   turn_curve(bar->v, to->v[1], to->vdot[1], to->v[0], to->vdot[0], nv, h, s);
   turn_curve(bar->x, to->x[1], to->xdot[1], to->x[0], to->xdot[0], size[GA_BLOCK_X], h, s);
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {

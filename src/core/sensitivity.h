@@ -183,8 +183,8 @@ ga_status ga__inner_seed_create(ga_sensitivity *se, ga__inner_seed *in);
 void ga__inner_seed_destroy(ga_context *ctx, ga__inner_seed *in);
 /* The state at t within the last step of se's stepper; in->bar is cleared. */
 ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga_state *s);
-/* Adds to `end` and in->before, the derivatives by the states at the ends of the step, what those by the state
- * at t are. */
+/* Adds to `end` and in->before, the derivatives by the states at the ends of the step, what those by the
+ * state at t are. */
 ga_status ga__inner_seed_turn(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent *end);
 
 ga_status ga__tangent_create(ga_sensitivity *se, ga__tangent *d);

@@ -35,7 +35,7 @@ struct ga_adjoint {
   ga__tangent *start; /* [parameters] derivatives of the start */
   ga__tangent bar;
   ga__inner_seed inner;
-  long seeded;   /* number of the state that a seed is called for; −1: none */
+  long seeded; /* number of the state that a seed is called for; −1: none */
 };
 
 ga_adjoint_opts ga_adjoint_defaults(void)

@@ -60,8 +60,8 @@ ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga
 }
 
 /* to[nv] += derivatives of bar · T⁻¹(d) v by d. */
-static void turn_rate(const ga_group *g, ga__inner_seed *in, const double *d, const double *v, const double *bar,
-                      double *to)
+static void turn_rate(const ga_group *g, ga__inner_seed *in, const double *d, const double *v,
+                      const double *bar, double *to)
 {
   static const double AT[] = {1.0, -1.0, 2.0, -2.0}, WEIGHT[] = {8.0, -8.0, -1.0, 1.0};
   const double step = 1e-3;
@@ -94,7 +94,8 @@ static void turn_q(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent
   const ga_group *g = st->sys->group;
   const ga__state *first = &st->next, *last = &st->now;
   const int nv = st->sys->nv;
-  const double h = last->scalar[GA__T] - first->scalar[GA__T], s = (t - first->scalar[GA__T]) / h, u = 1.0 - s;
+  const double h = last->scalar[GA__T] - first->scalar[GA__T], s = (t - first->scalar[GA__T]) / h,
+               u = 1.0 - s;
   const double k1 = u * u * s, k2 = s * s * (3.0 - 2.0 * s), k3 = -s * s * u;
   double *T = se->step.T, *bar_c = se->one, *bar_d = in->w;
   const double *bar = in->bar.q;
@@ -126,7 +127,8 @@ static void turn_q(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent
 ga_status ga__inner_seed_turn(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent *end)
 {
   ga__tangent *bar = &in->bar, *b = &in->before;
-  const ga__inside by = {.v = bar->v, .vdot = bar->vdot, .lambda = bar->lambda, .psi = bar->psi, .x = bar->x, .y = bar->y};
+  const ga__inside by = {
+      .v = bar->v, .vdot = bar->vdot, .lambda = bar->lambda, .psi = bar->psi, .x = bar->x, .y = bar->y};
   const ga__inside_bars to = {.v = {end->v, b->v},
                               .x = {end->x, b->x},
                               .xdot = {end->xdot, b->xdot},

@@ -1,5 +1,5 @@
-/* Derivatives of signals: along a direction and by a parameter, by differences of order 4; by all of a state, by
- * the slopes of probes. */
+/* Derivatives of signals: along a direction and by a parameter, by differences of order 4; by all of a state,
+ * by the slopes of probes. */
 #include "mbs/channel.h"
 #include "mbs/mbs_impl.h"
 #include "mbs/system.h"
@@ -358,7 +358,8 @@ static ga_status add_differenced(const ga_machine *m, const ga_state *s, int sig
                    ga_system_size(sys, GA_BLOCK_PSI),
                    ga_system_size(sys, GA_BLOCK_X),
                    ga_system_size(sys, GA_BLOCK_Y)};
-  double *block = ga__alloc(ctx, (size_t)ga_system_n(sys) + 2 * (size_t)nv + 1, sizeof *block), *at = block, by;
+  double *block = ga__alloc(ctx, (size_t)ga_system_n(sys) + 2 * (size_t)nv + 1, sizeof *block), *at = block,
+         by;
   if (!block) return ga__no_memory(ctx, "derivatives of signals");
   for (int k = 0; k < 7; k++) *to[k] = at, at += n[k];
   ga_status status = GA_OK;
@@ -374,16 +375,17 @@ static ga_status add_differenced(const ga_machine *m, const ga_state *s, int sig
   return status;
 }
 
-static ga_status add_signal(const ga_machine *m, const ga__eval *e, const ga_state *s, int signal, double weight,
-                            const gradient *g, int *column, double *d, double *dq, int room)
+static ga_status add_signal(const ga_machine *m, const ga__eval *e, const ga_state *s, int signal,
+                            double weight, const gradient *g, int *column, double *d, double *dq, int room)
 {
   const ga__mbs_model *b = e->b;
   ga__probe probe;
   const int part = ga__part_of_signal(b, signal);
   if (part == m->n_parts) return add_differenced(m, s, signal, weight, g->out);
   ga__channel_probe(b, part, signal - b->signals.first[part], &probe);
-  const int n = ga__probe_has_slopes(b, &probe) && !b->form && !b->carried.n ? ga__probe_columns(b, &probe, NULL, 0)
-                                                                            : room + 1;
+  const int n = ga__probe_has_slopes(b, &probe) && !b->form && !b->carried.n
+                    ? ga__probe_columns(b, &probe, NULL, 0)
+                    : room + 1;
   if (n > room) return add_differenced(m, s, signal, weight, g->out);
   const int code = add_slopes(e, &probe, weight, g, n, column, d, dq);
   if (!code) return GA_OK;

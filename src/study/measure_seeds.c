@@ -11,9 +11,9 @@
 typedef struct sample {
   long step; /* number of the state at the end of its step; 0: the start */
   double t;
-  int channel, slot;      /* slot: whose value it is; −1: of a sum */
-  double by[2];           /* weights in the integrals of the distance from the start, and of its square */
-  size_t slope;           /* where derivatives by the channel's variables begin */
+  int channel, slot; /* slot: whose value it is; −1: of a sum */
+  double by[2];      /* weights in the integrals of the distance from the start, and of its square */
+  size_t slope;      /* where derivatives by the channel's variables begin */
 } sample;
 
 /* What a measure is made of, for one channel. */
@@ -31,13 +31,13 @@ typedef struct ga__seeds {
   size_t n_samples, room;
   double *slope;
   size_t n_slopes, room_slopes;
-  share *share;   /* [channels] */
-  double *factor; /* [slots] derivatives of a measure by slots */
+  share *share;           /* [channels] */
+  double *factor;         /* [slots] derivatives of a measure by slots */
   double *gradient, *own; /* [n] of a measure; that through signals at fixed states */
-  double *weight; /* [n_signals] */
-  double *value;  /* [n_signals] */
-  double *y;      /* [n_channels] */
-  double *slopes; /* [most variables of a channel, or of a measure] */
+  double *weight;         /* [n_signals] */
+  double *value;          /* [n_signals] */
+  double *y;              /* [n_channels] */
+  double *slopes;         /* [most variables of a channel, or of a measure] */
   double *block;
   size_t next; /* sample to be seeded */
   int broken;  /* 1: a piece was no step of the adjoint */
@@ -45,7 +45,7 @@ typedef struct ga__seeds {
 } seeds;
 
 static const int can[GA__N_MEASURES] = {
-    [GA__MEASURE_MEAN] = 1,  [GA__MEASURE_RMS] = 1,   [GA__MEASURE_STD] = 1, [GA__MEASURE_INTEGRAL] = 1,
+    [GA__MEASURE_MEAN] = 1,    [GA__MEASURE_RMS] = 1,   [GA__MEASURE_STD] = 1, [GA__MEASURE_INTEGRAL] = 1,
     [GA__MEASURE_INITIAL] = 1, [GA__MEASURE_FINAL] = 1, [GA__MEASURE_AT] = 1};
 
 /* ---- Memory ---- */
@@ -120,7 +120,8 @@ static void keep_note(seeds *s, const char *text)
   if (!*s->note) ga__cut_text(s->note, sizeof s->note, text);
 }
 
-/* Notes a value of a channel at a time within the last step, with its derivatives by the channel's variables. */
+/* Notes a value of a channel at a time within the last step, with its derivatives by the channel's variables.
+ */
 static ga_status add_sample(const ga__view *w, const sample *of)
 {
   ga_measures *m = w->m;
@@ -185,7 +186,8 @@ ga_status ga__seeds_leaf(const ga__view *w, int channel, int power, double a, do
     double *by = &of.by[power - 1];
     *by = boole[k] * (b - a);
     status = add_sample(w, &of);
-    if (!status && power == 2) s->at[s->n_samples - 1].by[1] *= 2.0 * (s->y[channel] - m->channel[channel].first);
+    if (!status && power == 2)
+      s->at[s->n_samples - 1].by[1] *= 2.0 * (s->y[channel] - m->channel[channel].first);
   }
   return status;
 }
@@ -215,7 +217,7 @@ static int has_sum(const ga_measures *m, int channel)
   const int n = ga_expr_variables(m->channel[channel].e, &list);
   for (int k = 0; k < n; k++)
     for (size_t i = 0; list[k] < m->n_signals && i < sizeof names / sizeof *names; i++)
-      if (strcmp(ga_machine_signal_name(m->machine, m->signal[list[k]]), names[i]) == 0) return 1;
+      if (m->signal[list[k]] == ga_machine_find_signal(m->machine, names[i])) return 1;
   return 0;
 }
 
@@ -252,7 +254,8 @@ const char *ga_measures_adjoint_note(const ga_measures *measures, int i)
   for (int k = 0; k < n; k++) {
     if (list[k] >= m->n_slots) continue;
     const ga__slot *slot = &m->slot[list[k]];
-    if (!can[slot->kind]) return "it has measures whose values are not sums over the run or values at given times";
+    if (!can[slot->kind])
+      return "it has measures whose values are not sums over the run or values at given times";
     if (slot->depends) return "an argument of it depends on parameters";
     if (has_sum(m, slot->channel)) return "it has an energy that is summed up along the run";
   }
@@ -267,10 +270,12 @@ static int find_shares(ga_measures *m, int i)
   const int n = ga_expr_variables(m->measure[i].e, &list);
   for (int k = 0; k < m->n_slots; k++) s->factor[k] = 0.0;
   for (int c = 0; c < m->n_channels; c++) s->share[c] = (share){0};
-  if (*m->measure[i].note || ga_expr_gradient(m->measure[i].e, m->z, n, list, NULL, s->slopes, NULL)) return 0;
+  if (*m->measure[i].note || ga_expr_gradient(m->measure[i].e, m->z, n, list, NULL, s->slopes, NULL))
+    return 0;
   for (int k = 0; k < n; k++) {
     for (int j = 0; j < s->n; j++)
-      if (list[k] == GA__MOST_CALLS + s->by[j].parameter && s->by[j].parameter >= 0) s->own[j] += s->slopes[k];
+      if (list[k] == GA__MOST_CALLS + s->by[j].parameter && s->by[j].parameter >= 0)
+        s->own[j] += s->slopes[k];
     if (list[k] >= m->n_slots) continue;
     const ga__slot *slot = &m->slot[list[k]];
     share *to = &s->share[slot->channel];
@@ -303,8 +308,8 @@ static ga_status add_own(ga_measures *m, const ga_state *state)
     const ga_machine *at[GA_PARAMETER_VALUES];
     if (!v) continue;
     for (int k = 0; k < GA_PARAMETER_VALUES; k++) at[k] = ga_model_variation_machine(v, k);
-    status = ga_machine_signal_sensitivities(m->machine, at, ga_model_variation_parameter(v)->step, state, NULL,
-                                             m->n_signals, m->signal, s->value);
+    status = ga_machine_signal_sensitivities(m->machine, at, ga_model_variation_parameter(v)->step, state,
+                                             NULL, m->n_signals, m->signal, s->value);
     for (int i = 0; i < m->n_signals && !status; i++)
       if (s->weight[i] != 0.0) s->own[j] += s->weight[i] * s->value[i];
   }

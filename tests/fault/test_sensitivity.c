@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "linkage.h"
-#include "galpha/model.h"
+#include "galpha/study.h"
 
 /* Derivatives by an initial velocity and, of the same system four times, by nothing at all. 1: it was
  * refused. */
@@ -186,6 +186,65 @@ static void each_allocation_with_redundant_constraints_fails(void **state)
   }
 }
 
+/* The gradient of measures by an adjoint. 1: it was refused. */
+static int measure(long fail_at)
+{
+  static const char TEXT[] =
+      "galpha: 1\nparameters: {k: 4 N/m}\nbodies: {a: {type: scalar, mass: 1, position: 1}}\n"
+      "forces: {s: {type: spring, coordinate: a, stiffness: k}}\n";
+  static const char *const measures[] = {"mean(k*a^2)", "at(0.015, a)*final(energy.kinetic)"};
+  ga_context *ctx = rig_open_context();
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  ga_stepper *st = NULL;
+  ga_adjoint *adjoint = NULL;
+  ga_measures *m = NULL;
+  const ga_stepper_opts opts = ga_stepper_defaults();
+  double values[2], gradient = 0.0;
+  assert_status(ctx, ga_model_read_text(ctx, "text", TEXT, strlen(TEXT), NULL, &model), GA_OK);
+  assert_status(ctx, ga_model_variation_create(ctx, model, NULL, NULL, "k", 0.0, &v), GA_OK);
+  const ga_machine *machine = ga_model_machine(model);
+  assert_status(ctx, ga_stepper_create(ctx, ga_machine_system(machine), &opts, &st), GA_OK);
+  const double q = 1.0, zero = 0.0;
+  ga_start_opts o = ga_start_defaults();
+  o.h = 0.01;
+  assert_status(ctx, ga_stepper_start(st, &o, 0.0, &q, &zero, NULL, NULL, NULL, NULL), GA_OK);
+  assert_status(ctx, ga_adjoint_create(ctx, st, 1, ga_model_variation_parameter(v), NULL, &adjoint), GA_OK);
+  assert_status(ctx, ga_adjoint_begin(adjoint), GA_OK);
+  const ga_study_parameter known = {"k", "N/m", 4.0};
+  const ga_measure_by by = {v, 0};
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  ga_status status = ga_measures_create(ctx, machine, 2, measures, 1, &known, NULL, &m);
+  if (!status) status = ga_measures_use_adjoint(m, adjoint, 1, &by);
+  if (!status) status = ga_measures_start(m, st, NULL);
+  for (int i = 0; i < 3 && !status; i++) {
+    status = ga_stepper_step(st, 0.01);
+    if (!status) status = ga_adjoint_step(adjoint);
+    if (!status) status = ga_measures_step(m, st, NULL);
+  }
+  if (!status) status = ga_measures_end(m, values, NULL);
+  for (int i = 0; i < 2 && !status; i++) status = ga_measures_gradient(m, i, &gradient);
+  rig_memory.fail_at = 0;
+  if (status) assert_true(status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK);
+  ga_measures_destroy(&m);
+  ga_adjoint_destroy(&adjoint);
+  ga_stepper_destroy(&st);
+  ga_model_variation_destroy(&v);
+  ga_model_destroy(&model);
+  rig_close_context(&ctx);
+  return status != GA_OK;
+}
+
+static void each_allocation_of_a_gradient_fails(void **state)
+{
+  (void)state;
+  assert_int_equal(measure(0), 0);
+  const long total = rig_memory.count;
+  assert_true(total > 20);
+  for (long n = 1; n <= total; n += rig_stride(total))
+    if (!measure(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+}
+
 /* A model at other values of a parameter, with derivatives of its signals. 1: it was refused. */
 static int vary(long fail_at)
 {
@@ -235,6 +294,7 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
                                      cmocka_unit_test(each_allocation_of_an_adjoint_fails),
                                      cmocka_unit_test(each_allocation_of_an_equilibrium_fails),
+                                     cmocka_unit_test(each_allocation_of_a_gradient_fails),
                                      cmocka_unit_test(each_allocation_with_redundant_constraints_fails),
                                      cmocka_unit_test(each_allocation_of_a_variation_fails)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);

@@ -124,10 +124,12 @@ static void compare_gradients(const char *model, const ga_form *form, double h, 
     memset(gradient, 0, z.all * sizeof *gradient);
     fine(ga_machine_context(m), ga_machine_signal_gradient(m, s, 1, &i, &one, &to));
     for (size_t k = 0; k < z.all; k++) is += gradient[k] * along[k], size += fabs(gradient[k] * along[k]);
-    if (ga_machine_signal_kind(m, i) == GA_SIGNAL_ENERGY && fabs(should) < 1e-5 * most) continue; /* cancels */
+    if (ga_machine_signal_kind(m, i) == GA_SIGNAL_ENERGY && fabs(should) < 1e-5 * most)
+      continue; /* cancels */
     const double off = fabs(is - should) / (size + 1e-6 * most);
     if (!(off <= worst)) worst = off, name = ga_machine_signal_name(m, i);
-    if (!show && !(off <= 1e-6)) fail_msg("%s: %s is %.12g, not %.12g", model, ga_machine_signal_name(m, i), is, should);
+    if (!show && !(off <= 1e-6))
+      fail_msg("%s: %s is %.12g, not %.12g", model, ga_machine_signal_name(m, i), is, should);
   }
   if (show) printf("# gradients of %s: %.1e at %s\n", model, worst, name);
   free(along);
@@ -141,10 +143,10 @@ static void gradients_are_those_along_directions(void **state)
     const char *model;
     double h;
     int n;
-  } CASES[] = {{"slider_crank", 5e-3, 20},      {"heavy_top", 1e-3, 20},
-               {"rolling_disk", 1e-2, 20},      {"spring_mass", 2e-2, 20},
-               {"mechatronic", 5e-3, 20},       {"robot_arm", 1e-2, 20},
-               {"quarter_car_step", 2e-3, 40},  {"quarter_car_hydraulic", 1e-3, 20},
+  } CASES[] = {{"slider_crank", 5e-3, 20},     {"heavy_top", 1e-3, 20},
+               {"rolling_disk", 1e-2, 20},     {"spring_mass", 2e-2, 20},
+               {"mechatronic", 5e-3, 20},      {"robot_arm", 1e-2, 20},
+               {"quarter_car_step", 2e-3, 40}, {"quarter_car_hydraulic", 1e-3, 20},
                {"double_pendulum", 5e-3, 20}};
   static const ga_form FORMS[] = {GA_FORM_BODY, GA_FORM_SE3};
   (void)state;
@@ -221,7 +223,9 @@ static void compare_measures(const course *c)
       ga_model_parameter_at(r.model, ga_model_find_parameter(r.model, c->by[j]), &of);
       const double size = fmax(fabs(slope[j]), 1e-3 * fmax(scale[i], fabs(value[i])) / fabs(of.value));
       const double off = fabs(slope[j] - gradient[j]) / size;
-      if (show) printf("# %s: d %s / d %s = %.12g, backwards %.1e\n", c->model, c->measures[i], c->by[j], slope[j], off);
+      if (show)
+        printf("# %s: d %s / d %s = %.12g, backwards %.1e\n", c->model, c->measures[i], c->by[j], slope[j],
+               off);
       if (!show && !(off <= 1e-8))
         fail_msg("%s: d %s / d %s is %.14g backwards, %.14g forwards", c->model, c->measures[i], c->by[j],
                  gradient[j], slope[j]);
@@ -244,17 +248,40 @@ static void both_ways_give_the_same_gradients(void **state)
        {"final(slider.x)", "at(0.2013 s, slider.x^2*spring.force)", "rms(slider.x)", "mean(spring.force)",
         "integral(crank.angle)*crank_length", "std(slider.vx)", "final(slider.x)/initial(slider.x)",
         "mean(slider.x*crank_length)", "final(energy.kinetic)"},
-       5e-3, 63},
+       5e-3,
+       63},
       {"heavy_top",
        {"m", "L", "precession", "spin"},
-       {"final(centre.x)", "at(0.0137 s, tip.fz)", "rms(centre.y)", "mean(top.wx)", "integral(tip.fx*centre.y)"},
-       1e-3, 40},
-      {"rolling_disk", {"m", "r", "J", "lean", "roll_rate"}, {"final(disk.x)", "rms(disk.y)", "at(0.111 s, disk.wz)"}, 1e-2, 40},
-      {"spring_mass", {"m", "k", "start", "leak", "gain"}, {"final(mass)", "rms(mass)", "at(0.5117 s, mass.rate)"}, 2e-2, 60},
-      {"robot_arm", {"load", "L1", "shoulder_from", "m2"}, {"final(tool.x)", "rms(shoulder.fx)", "integral(elbow.angle)"}, 1e-2, 30},
-      {"quarter_car_step", {"spring_rate", "tyre_rate", "sprung_mass", "rise"}, {"rms(sprung.az)", "final(strut.force)", "mean(tyre.length)"}, 2e-3, 60},
+       {"final(centre.x)", "at(0.0137 s, tip.fz)", "rms(centre.y)", "mean(top.wx)",
+        "integral(tip.fx*centre.y)"},
+       1e-3,
+       40},
+      {"rolling_disk",
+       {"m", "r", "J", "lean", "roll_rate"},
+       {"final(disk.x)", "rms(disk.y)", "at(0.111 s, disk.wz)"},
+       1e-2,
+       40},
+      {"spring_mass",
+       {"m", "k", "start", "leak", "gain"},
+       {"final(mass)", "rms(mass)", "at(0.5117 s, mass.rate)"},
+       2e-2,
+       60},
+      {"robot_arm",
+       {"load", "L1", "shoulder_from", "m2"},
+       {"final(tool.x)", "rms(shoulder.fx)", "integral(elbow.angle)"},
+       1e-2,
+       30},
+      {"quarter_car_step",
+       {"spring_rate", "tyre_rate", "sprung_mass", "rise"},
+       {"rms(sprung.az)", "final(strut.force)", "mean(tyre.length)"},
+       2e-3,
+       60},
       {"mechatronic", {"m", "l", "c", "R", "e_"}, {"final(tip.x)", "rms(bar.ay)"}, 5e-3, 40},
-      {"double_pendulum", {"length", "density", "c"}, {"final(hinge2.angle)", "rms(hinge1.fx)", "at(0.2222 s, lower.ax)"}, 5e-3, 60},
+      {"double_pendulum",
+       {"length", "density", "c"},
+       {"final(hinge2.angle)", "rms(hinge1.fx)", "at(0.2222 s, lower.ax)"},
+       5e-3,
+       60},
   };
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) compare_measures(&COURSES[i]);
