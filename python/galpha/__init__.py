@@ -17,11 +17,11 @@ from .analyses import LinearModel, Modes, Report, check, kinematics, linearize, 
 from .errors import Error, GalphaWarning, Interrupted, Message, ModelError, reasons
 from .machine import Machine
 from .results import Event, Result, load
-from .studies import Table, sensitivity, sweep
+from .studies import Gradient, Table, sensitivity, sweep
 from .system import Crossing, Jacobian, Point, Retry, Simulation, Solution, State, System
 
 __version__ = version()
-__all__ = ["Crossing", "Error", "Event", "GalphaWarning", "Interrupted", "Jacobian", "LinearModel", "Machine", "Message",
-           "ModelError", "Modes", "Outcome", "Point", "Report", "Result", "Retry", "Simulation", "Solution", "State",
+__all__ = ["Crossing", "Error", "Event", "GalphaWarning", "Gradient", "Interrupted", "Jacobian", "LinearModel", "Machine",
+           "Message", "ModelError", "Modes", "Outcome", "Point", "Report", "Result", "Retry", "Simulation", "Solution", "State",
            "System", "check", "command", "kinematics", "linearize", "load", "modes", "reasons", "run",
            "sensitivity", "settings", "static", "sweep", "Table", "version", "write"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -79,15 +79,83 @@ def sweep(model: Model, *measures: str, set: "Optional[Axes]" = None, out: "Opti
     return _to_file("sweep", model, out, set, settings, _read_table, *(f"--measure={m}" for m in measures))
 
 
-def sensitivity(model: Model, *by: str, set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
-                **settings: Any) -> Result:
-    def read(path: Path, keep: Any, outcome: "_commands.Outcome") -> Result:
-        return Result(path, keep, outcome.printed, outcome.warnings)
+class Gradient:
+    """Derivatives of measures by parameters: g["end", "k"], g["end"] (all of them, in the order of `by`)."""
 
-    return _to_file("sensitivity", model, out, set, settings, read, *(f"--by={name}" for name in by))
+    def __init__(self, path: Path, keep: Any = None, summary: str = "", warnings: Sequence[str] = ()) -> None:
+        self.path = Path(path)  #: the file
+        self._keep = keep  # what owns a temporary file
+        self.summary = summary  #: what the program prints at the end
+        self.warnings: List[str] = list(warnings)
+        with h5py().File(self.path, "r") as f:
+            if not _as_text(f.attrs.get("format", "")).startswith("galpha gradient "):
+                raise Error(f"{self.path} has no derivatives of measures", reason="FILE_KIND", status="ERR_FILE",
+                            file=str(self.path))
+            self.names: List[str] = _texts(f["names"])  #: of the measures
+            self.by: List[str] = _texts(f["by"])  #: the parameters
+            self.gradient: Array = np.asarray(f["gradient"][()], dtype=float).reshape(len(self.names), len(self.by))
+            self.values: Dict[str, float] = dict(zip(self.names, map(float, f["values"][()].ravel())))  #: of the measures
+            self.parameters: Dict[str, float] = dict(zip(self.by, map(float, f["by_values"][()].ravel())))  #: in SI units
+            self.notes: Dict[str, str] = {k: v for k, v in zip(self.names, _texts(f["notes"])) if v}
+            self.method = _as_text(f.attrs["derivatives"])  #: "forward" or "adjoint"
+            self.model = _as_text(f["model"][()])  #: its text
+            pairs = [(name, by) for name in self.names for by in self.by]
+            self.units: Dict[Any, str] = dict(zip(self.names, _texts(f["units"])))  #: of measures, parameters and pairs
+            self.units.update(zip(self.by, _texts(f["by_units"])))
+            self.units.update(zip(pairs, _texts(f["gradient_units"])))
+
+    def __getitem__(self, key: "Union[str, Tuple[str, str]]") -> Any:
+        name, by = key if isinstance(key, tuple) else (key, None)
+        for wanted, known, what in ((name, self.names, "measure"), (by, self.by, "parameter")):
+            if wanted is not None and wanted not in known:
+                raise KeyError(f"there is no {what} {wanted!r}{_nearest(wanted, known)}")
+        row = self.gradient[self.names.index(name)]
+        return row if by is None else float(row[self.by.index(by)])
+
+    def relative(self) -> Array:
+        """p dm/dp / m: by how many per cent a measure changes for 1 % of a parameter."""
+        values = np.array([self.values[name] for name in self.names])
+        p = np.array([self.parameters[by] for by in self.by])
+        relative: Array = self.gradient * p[None, :] / values[:, None]
+        return relative
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each measure, a column for each parameter; units in `attrs["units"]`."""
+        import pandas
+
+        table = pandas.DataFrame(self.gradient, index=self.names, columns=self.by)
+        table.attrs["units"] = dict(self.units)
+        return table
+
+    def __repr__(self) -> str:
+        return f"<galpha.Gradient of {', '.join(self.names)} by {len(self.by)} parameters, {self.method}>"
+
+
+@overload
+def sensitivity(model: Model, *by: str, measures: None = None, set: "Optional[Values]" = None,
+                out: "Optional[Path_]" = None, **settings: Any) -> Result: ...
+@overload
+def sensitivity(model: Model, *by: str, measures: "Union[str, Sequence[str]]", set: "Optional[Values]" = None,
+                out: "Optional[Path_]" = None, **settings: Any) -> Gradient: ...
+
+
+def sensitivity(model: Model, *by: str, measures: "Optional[Union[str, Sequence[str]]]" = None,
+                set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
+                **settings: Any) -> "Union[Result, Gradient]":
+    def read(path: Path, keep: Any, outcome: "_commands.Outcome") -> "Union[Result, Gradient]":
+        if measures is None:
+            return Result(path, keep, outcome.printed, outcome.warnings)
+        return Gradient(path, keep, outcome.printed, outcome.warnings)
+
+    texts = [] if measures is None else [measures] if isinstance(measures, str) else list(measures)
+    if measures is not None and not texts:
+        raise ValueError("measures is empty")
+    return _to_file("sensitivity", model, out, set, settings, read, *(f"--by={name}" for name in by),
+                    *(f"--measure={text}" for text in texts))
 
 
 _describe(sweep, "sweep", "Runs a model with many values of its parameters: a galpha.Table of measures, as "
           "\"peak=max(hinge.fx)\".", True)
 _describe(sensitivity, "sensitivity", "A run with derivatives of signals by parameters: a galpha.Result with "
-          "res[\"d(tip.x)/d(k)\"].", True)
+          "res[\"d(tip.x)/d(k)\"]; with measures=[\"end=final(tip.x)\"] a galpha.Gradient, by all parameters unless some "
+          "are given: g[\"end\", \"k\"].", True)

@@ -90,3 +90,26 @@ class Sensitivity(unittest.TestCase):
         self.assertTrue(np.allclose(res["d(x)/d(k)"], exact, atol=1e-5))
         with self.assertRaisesRegex(galpha.Error, "not differentiated"):
             galpha.sensitivity(m, "k", method="collocation")
+
+    def test_measures(self):
+        """python: derivatives of measures, forwards and by the adjoint"""
+        m = galpha.Machine("Oscillator", t_end=2, step=1e-3, rho=1, parameters={"k": 4, "m": 1, "none": 0})
+        m.add_scalar("x", mass="m", position=1)
+        m.add_spring("s", coordinate="x", stiffness="k", rest=0)
+        texts = ["end=final(x)", "mean(k*x^2)"]
+        g = galpha.sensitivity(m, measures=texts)
+        back = galpha.sensitivity(m, "k", "m", measures=texts, derivatives="adjoint")
+        self.assertEqual((g.by, g.method, back.method), (["k", "m"], "forward", "adjoint"))
+        self.assertEqual(g.gradient.shape, (2, 2))
+        self.assertTrue(np.allclose(g.gradient, back.gradient, rtol=1e-10, atol=1e-12))
+        self.assertAlmostEqual(g["end", "k"], -np.sin(4.0) * 2.0 / 4.0, delta=1e-5)
+        self.assertAlmostEqual(g.relative()[0, 0], g["end", "k"] * 4.0 / g.values["end"], delta=1e-12)
+        self.assertEqual(list(g["end"]), list(g.gradient[0]))
+        self.assertIn("left out     1 parameter", g.summary)
+        with self.assertRaisesRegex(KeyError, "there is no parameter 'kk'"):
+            g["end", "kk"]
+        with self.assertRaisesRegex(galpha.Error, "no derivative") as caught:
+            galpha.sensitivity(m, "k", measures="crossings(x, 0)")
+        self.assertTrue(np.isnan(caught.exception.result.gradient[0, 0]))
+        with self.assertRaisesRegex(ValueError, "measures is empty"):
+            galpha.sensitivity(m, measures=[])
