@@ -25,6 +25,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* A sweep contracts by this at least, or the step is too long. */
@@ -156,36 +157,82 @@ void ga__colloc_multiply(const ga_group *g, const double *T, const double *from,
   }
 }
 
-GA__WIDE static void add_weighted(double *to, int n, double w, const double *from)
+/* to[n] = from + Σ_j w_j node_j, of a number of nodes that the compiler knows */
+GA__INLINE void sum_of(const int count, double *to, const double *from, int n, const double *w,
+                       const double *nodes, int stride)
 {
   GA__INDEPENDENT
-  for (int i = 0; i < n; i++) to[i] += w * from[i];
+  for (int i = 0; i < n; i++) {
+    double sum = from ? from[i] : 0.0;
+    for (int j = 0; j < count; j++) sum += w[j] * nodes[j * stride + i];
+    to[i] = sum;
+  }
+}
+
+GA__WIDE static void sum_nodes(int count, double *to, const double *from, int n, const double *w,
+                               const double *nodes, int stride)
+{
+  switch (count) {
+  case 2:
+    sum_of(2, to, from, n, w, nodes, stride);
+    break;
+  case 3:
+    sum_of(3, to, from, n, w, nodes, stride);
+    break;
+  case 4:
+    sum_of(4, to, from, n, w, nodes, stride);
+    break;
+  case 5:
+    sum_of(5, to, from, n, w, nodes, stride);
+    break;
+  default:
+    sum_of(count, to, from, n, w, nodes, stride);
+  }
+}
+
+/* to[n] = from + h Σ_j w_j node_j; from NULL: 0. */
+static void add_nodes(const ga__colloc_rule *rule, double h, const double *w, const double *nodes, int stride,
+                      double *to, const double *from, int n)
+{
+  double scaled[GA__NODES];
+  const int count = rule->stages - rule->first + 1;
+  if (n == 0) return;
+  for (int j = 0; j < count; j++) scaled[j] = h * w[rule->first + j];
+  sum_nodes(count, to, from, n, scaled, nodes + rule->first * stride, stride);
 }
 
 void ga__colloc_add(const ga__colloc_rule *rule, double h, const double *w, const double *nodes, int stride,
                     double *to, int n)
 {
-  for (int j = rule->first; j <= rule->stages; j++) add_weighted(to, n, h * w[j], nodes + j * stride);
+  add_nodes(rule, h, w, nodes, stride, to, to, n);
 }
 
 /* to_m = begin + h Σ A_mj rate_j, rate[GA__NODES][stride] */
 static void integrate(const ga__colloc_rule *rule, double h, const double *begin, const double *rate,
                       int stride, double *to, int n)
 {
-  for (int m = 1; m <= rule->stages; m++) {
-    if (begin)
-      ga__copy_numbers(to + m * n, begin, n);
-    else
-      memset(to + m * n, 0, (size_t)n * sizeof *to);
-    ga__colloc_add(rule, h, rule->A[m], rate, stride, to + m * n, n);
-  }
+  for (int m = 1; m <= rule->stages; m++) add_nodes(rule, h, rule->A[m], rate, stride, to + m * n, begin, n);
 }
 
-static double largest_difference(const double *a, const double *b, int n)
+/* to[n] := from; the largest difference that this makes. */
+GA__WIDE static double replace(double *to, const double *from, int n)
 {
-  double most = 0.0;
-  for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
-  return most;
+  const ga__quad_mask sign = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+  ga__quad most = {0, 0, 0, 0};
+  double rest = 0.0;
+  int i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const ga__quad x = ga__quad_load(from + i), d = x - ga__quad_load(to + i);
+    most = ga__quad_larger((ga__quad)((ga__quad_mask)d & sign), most);
+    *(ga__quad *)(to + i) = x;
+  }
+  for (; i < n; i++) {
+    const double d = fabs(from[i] - to[i]);
+    rest = d > rest ? d : rest;
+    to[i] = from[i];
+  }
+  for (int k = 0; k < 4; k++) rest = most[k] > rest ? most[k] : rest;
+  return rest;
 }
 
 /* Moves of Ω [rad or m] that the sweeps need not know better, at the rate at which passes contract where
@@ -200,16 +247,15 @@ static void turn(ga_stepper *st, double enough)
 {
   const ga_group *g = st->sys->group;
   ga__colloc *c = ga__colloc_of(st);
-  const int nv = st->sys->nv, n = (c->now->stages + 1) * nv;
-  double *before = c->inside; /* free within a step */
-  const int passes = ga_group_n_blocks(g) > 0 ? PASSES : 1;
+  const int nv = st->sys->nv, passes = ga_group_n_blocks(g) > 0 ? PASSES : 1;
+  double *next = c->inside; /* free within a step */
   c->moved = 0.0;
+  if (c->now->first == 0) ga__copy_numbers(c->rate, c->v, nv); /* Ω = 0 */
   for (int pass = 0; pass < passes; pass++) {
-    memcpy(before, c->exponent, (size_t)n * sizeof(double));
-    for (int m = c->now->first; m <= c->now->stages; m++)
+    for (int m = 1; m <= c->now->stages; m++)
       ga_group_exponent_rate(g, c->rate + m * nv, c->exponent + m * nv, c->v + m * nv);
-    integrate(c->now, st->h, NULL, c->rate, nv, c->exponent, nv);
-    const double moved = largest_difference(c->exponent, before, n);
+    integrate(c->now, st->h, NULL, c->rate, nv, next, nv);
+    const double moved = replace(c->exponent + nv, next + nv, c->now->stages * nv);
     c->moved = fmax(c->moved, moved);
     if (moved <= enough) break;
   }
@@ -268,8 +314,8 @@ static void predict_nodes(ga_stepper *st, double h)
     if (old && h <= EXTRAPOLATED * h_old) {
       ga__colloc_weights(old, 1.0 + c->now->c[m] * h / h_old, w);
       for (int i = 0; i < n; i++) z[i] *= w[old->stages];
-      for (int j = old->first; j < old->stages; j++)
-        for (int i = 0; i < n; i++) z[i] += w[j] * now->own[GA__COLLOC_Z + j * n + i];
+      sum_nodes(old->stages - old->first, z, z, n, w + old->first, now->own + GA__COLLOC_Z + old->first * n,
+                n);
     } else if (!(h_old > 0.0) && now->scalar[GA__HAS_JERK] != 0.0) {
       for (int b = 0; b < GA_N_BLOCKS; b++)
         for (int i = 0; i < sys->size[b]; i++) z[sys->start[b] + i] += c->now->c[m] * h * rates[b][i];
@@ -481,13 +527,12 @@ static ga_status evaluate_node(ga_stepper *st, int m, int renew, ga__scratch scr
   p.motion = ++st->motion;
   if (sys->def.sweep) {
     status = ga__sweep(sys, &p, r, rate, renew ? &J : NULL, force);
+    if (!status) ga__copy_numbers(r + sys->start[GA_BLOCK_LAMBDA], rate, nl);
   } else {
-    status = ga__residual(sys, &p, r, force);
-    if (!status && nl) status = ga__phi_dot(&st->deriv, &p, rate);
+    status = ga__residual_of_rates(&st->deriv, &p, r, force);
     if (!status && renew) status = ga__jacobian_unchecked(&st->deriv, &p, &J);
   }
   if (status) return status;
-  ga__copy_numbers(r + sys->start[GA_BLOCK_LAMBDA], rate, nl);
   const double *z = ga__colloc_of(st)->z + m * sys->n;
   for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) r[i] += z[i]; /* xdot − s, y − o */
   if (renew) {
@@ -499,23 +544,23 @@ static ga_status evaluate_node(ga_stepper *st, int m, int renew, ga__scratch scr
 }
 
 /* Constraints of velocities become those of accelerations: A₁⁻¹ g/h. All signs are changed. */
-static void transform_constraints(ga_stepper *st, ga__scratch scratch)
+static void transform_constraints(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   const int first = sys->nv, end = sys->start[GA_BLOCK_X], n = sys->n, M = c->now->stages;
-  (void)scratch;
-  for (int i = 0; i < n; i++) {
+  for (int m = 1; m <= M; m++) {
+    double *r = c->r + m * n;
+    for (int i = 0; i < first; i++) r[i] = -r[i];
+    for (int i = end; i < n; i++) r[i] = -r[i];
+  }
+  for (int i = first; i < end; i++) {
     double g[GA__NODES];
     for (int m = 1; m <= M; m++) g[m] = c->r[m * n + i];
     for (int m = 1; m <= M; m++) {
-      double sum = g[m];
-      if (i >= first && i < end) {
-        sum = 0.0;
-        for (int j = 1; j <= M; j++) sum += c->now->inverse[m][j] * g[j];
-        sum /= st->h;
-      }
-      c->r[m * n + i] = -sum;
+      double sum = 0.0;
+      for (int j = 1; j <= M; j++) sum += c->now->inverse[m][j] * g[j];
+      c->r[m * n + i] = -sum / st->h;
     }
   }
 }
@@ -726,7 +771,7 @@ static ga_status sweep(ga_stepper *st, int renew, ga__colloc_progress *p, ga__sc
     if (status) return status;
   }
   measure_sizes(st);
-  transform_constraints(st, scratch);
+  transform_constraints(st);
   const ga_status status = solve_nodes(st, p);
   if (!status) move_nodes(st, exact_enough(st));
   trial(st);

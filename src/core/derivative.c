@@ -145,20 +145,41 @@ void ga__deriv_destroy(ga__deriv *w)
   memset(w, 0, sizeof *w);
 }
 
-ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *force)
+/* M vdot − f */
+static ga_status dynamics(const ga_system *sys, const ga_point *p, double *out, double *force)
+{
+  ga_status status = ga__call(sys, GA__MASS, p, out);
+  if (!status) status = ga__call(sys, GA__FORCE, p, force);
+  for (int i = 0; !status && i < sys->nv; i++) out[i] -= force[i];
+  return status;
+}
+
+/* k, −s, −o */
+static ga_status other_residuals(const ga_system *sys, const ga_point *p, double *out)
 {
   ga_status status;
   double *x = out + sys->start[GA_BLOCK_X];
-  if ((status = ga__call(sys, GA__MASS, p, out))) return status;
-  if ((status = ga__call(sys, GA__FORCE, p, force))) return status;
-  for (int i = 0; i < sys->nv; i++) out[i] -= force[i];
-  if ((status = ga__call(sys, GA__PHI, p, out + sys->start[GA_BLOCK_LAMBDA]))) return status;
   if ((status = ga__call(sys, GA__K, p, out + sys->start[GA_BLOCK_PSI]))) return status;
   if ((status = ga__call(sys, GA__STATE, p, x))) return status;
   if ((status = ga__call(sys, GA__OUTPUT, p, out + sys->start[GA_BLOCK_Y]))) return status;
   int n_xy = sys->size[GA_BLOCK_X] + sys->size[GA_BLOCK_Y];
   for (int i = 0; i < n_xy; i++) x[i] = -x[i];
   return GA_OK;
+}
+
+ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *force)
+{
+  ga_status status = dynamics(sys, p, out, force);
+  if (!status) status = ga__call(sys, GA__PHI, p, out + sys->start[GA_BLOCK_LAMBDA]);
+  return status ? status : other_residuals(sys, p, out);
+}
+
+ga_status ga__residual_of_rates(ga__deriv *w, const ga_point *p, double *out, double *force)
+{
+  const ga_system *sys = w->sys;
+  ga_status status = dynamics(sys, p, out, force);
+  if (!status && sys->size[GA_BLOCK_LAMBDA]) status = ga__phi_dot(w, p, out + sys->start[GA_BLOCK_LAMBDA]);
+  return status ? status : other_residuals(sys, p, out);
 }
 
 /* After a failed sweep: the single callback that fails as well gives a more specific error. */

@@ -41,6 +41,8 @@ ga_status ga__phi_acc(ga__deriv *w, const ga_point *p, double *out);
 ga_status ga__k_acc(ga__deriv *w, const ga_point *p, double *out);
 /* r = (M vdot − f, Φ, k, −s, −o) into out[n]; force[nv] is work space. */
 ga_status ga__residual(const ga_system *sys, const ga_point *p, double *out, double *force);
+/* The same with B v + Φ_t in the place of Φ. */
+ga_status ga__residual_of_rates(ga__deriv *w, const ga_point *p, double *out, double *force);
 /* The same by the system's sweep, with B v + Φ_t if rate is not NULL and the derivatives if J is not NULL. */
 ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double *rate, ga_jacobian *J,
                     double *force);
