@@ -46,6 +46,7 @@ int app_write(const app_arguments *a);
 int app_converge(const app_arguments *a);
 int app_sweep(const app_arguments *a);
 int app_fit(const app_arguments *a);
+int app_optimize(const app_arguments *a);
 int app_linearize(const app_arguments *a);
 int app_sensitivity(const app_arguments *a);
 int app_reduce(const app_arguments *a);

@@ -222,6 +222,34 @@ static const char fit_more[] =
     "standard errors, intervals of confidence, and what the data do not determine. Exit code 1: not "
     "converged.";
 
+static const app_option optimize_rows[] = {
+    {"minimize", 0, "MEASURE", 0, "the measure that is to be as small as possible, as 'rms(body.acc)'"},
+    {"maximize", 0, "MEASURE", 0, "the one that is to be as large as possible, instead"},
+    {"subject-to", 0, "CONSTRAINT", 1,
+     "'MEASURE <= VALUE', also >= and ==; the value is a number or a measure"},
+    OPTION_VARY,
+    {"algorithm", 0, "NAME", 0,
+     "auto (default), slsqp, mma, cobyla, bobyqa, sbplx; global, within the bounds: direct, crs, isres"},
+    {"precision", 0, "X", 0, "relative change of the parameters at which the search ends (default 1e-6)"},
+    {"max-points", 0, "N", 0, "most points at which runs are made (default 1000)"},
+    {"seed", 0, "N", 0, "of algorithms that draw numbers (default 1)"},
+    {"differences", 0, NULL, 0, "differences of runs in place of derivatives"},
+    {"jobs", 'j', "N", 0, "runs at the same time (default: the number of processors)"},
+    {"out", 'o', "FILE", 0, "the model with the best parameters, .yaml"},
+    {"json", 0, "FILE", 0, "the report as data"},
+    OPTIONS_MODEL,
+    {"quiet", 'q', NULL, 0, "no report"},
+    OPTION_END};
+
+static const char optimize_more[] =
+    "Finds the parameters for which a measure of the run is best, under constraints on other measures; "
+    "measures "
+    "are those\n"
+    "of galpha sweep. By NLopt: slsqp with derivatives of the measures, where the runs have them, otherwise "
+    "without. The\n"
+    "optimum is run once more with more accuracy. Exit code 1: nothing was found, or the constraints are not "
+    "met.";
+
 static const app_option linearize_rows[] = {
     {"inputs", 0, "NAMES", 1,
      "inputs, separated by commas: outputs of blocks, drives, signals used in expressions"},
@@ -371,7 +399,8 @@ static const app_option info_options[] = {{"signals", 0, NULL, 0, "list all sign
 enum { MOST_OPTIONS = 128 };
 static app_option run_options[MOST_OPTIONS], static_options[MOST_OPTIONS], kinematics_options[MOST_OPTIONS],
     converge_options[MOST_OPTIONS], sweep_options[MOST_OPTIONS], linearize_options[MOST_OPTIONS],
-    modes_options[MOST_OPTIONS], sensitivity_options[MOST_OPTIONS], fit_options[MOST_OPTIONS];
+    modes_options[MOST_OPTIONS], sensitivity_options[MOST_OPTIONS], fit_options[MOST_OPTIONS],
+    optimize_options[MOST_OPTIONS];
 
 static const app_command commands[] = {
     {"run", app_run, "MODEL", 1, 1, "simulates a model and writes its results", run_options, run_more},
@@ -388,6 +417,8 @@ static const app_command commands[] = {
     {"sweep", app_sweep, "MODEL [MEASURE...]", 1, -1,
      "runs a model with many parameters, and writes a table of measures", sweep_options, sweep_more},
     {"fit", app_fit, "MODEL DATA...", 2, -1, "finds parameters from measured signals", fit_options, fit_more},
+    {"optimize", app_optimize, "MODEL", 1, 1, "finds parameters for which a measure is best",
+     optimize_options, optimize_more},
     {"linearize", app_linearize, "MODEL", 1, 1, "writes a linear model from inputs to outputs",
      linearize_options, linearize_more},
     {"modes", app_modes, "MODEL", 1, 1, "computes frequencies, damping and shapes of small motions",
@@ -479,6 +510,7 @@ static void make_options(void)
   join_options(converge_options, converge_rows, takes_motion);
   join_options(sweep_options, sweep_rows, takes_all);
   join_options(fit_options, fit_rows, takes_single_runs);
+  join_options(optimize_options, optimize_rows, takes_single_runs);
   join_options(linearize_options, linearize_rows, takes_motion);
   join_options(modes_options, modes_rows, takes_motion);
   join_options(sensitivity_options, sensitivity_rows, takes_all);

@@ -72,12 +72,11 @@ function(galpha_find_files name header folders libraries modules)
 endfunction()
 
 # galpha_dependency(name PACKAGE <of Debian> LIBRARIES <name>... [HEADER <file>] [FOLDERS <that the header may be in>...]
-#                   [MODULES <of pkg-config>...] [CONFIG <package> <target>...])
+#                   [MODULES <of pkg-config>...] [CONFIG <package> <target>...] [OPTIONAL])
+# OPTIONAL: where it is not found it is left out, unless an installed galpha was built with it (galpha_optional).
 # % in the name of a library stands for the last folder of its header's path.
 function(galpha_dependency name)
-  cmake_parse_arguments(PARSE_ARGV 1 this "" "PACKAGE;HEADER" "LIBRARIES;FOLDERS;MODULES;CONFIG")
-  list(APPEND galpha_dependencies galpha::dep_${name})
-  set(galpha_dependencies "${galpha_dependencies}" PARENT_SCOPE)
+  cmake_parse_arguments(PARSE_ARGV 1 this "OPTIONAL" "PACKAGE;HEADER" "LIBRARIES;FOLDERS;MODULES;CONFIG")
   set(link "")
   if(this_CONFIG)
     list(GET this_CONFIG 0 package)
@@ -96,6 +95,11 @@ function(galpha_dependency name)
       galpha_package_target(link "${this_CONFIG}")
     endif()
   endif()
+  if(NOT link AND this_OPTIONAL AND NOT name IN_LIST galpha_optional)
+    return()
+  endif()
+  list(APPEND galpha_dependencies galpha::dep_${name})
+  set(galpha_dependencies "${galpha_dependencies}" PARENT_SCOPE)
   if(NOT link)
     list(APPEND galpha_missing "${name} (Debian package ${this_PACKAGE})")
     set(galpha_missing "${galpha_missing}" PARENT_SCOPE)
@@ -135,6 +139,11 @@ galpha_dependency(hdf5 PACKAGE libhdf5-dev HEADER hdf5.h FOLDERS hdf5/serial hdf
                   CONFIG hdf5 hdf5::hdf5-shared hdf5-shared hdf5::hdf5-static hdf5-static)
 galpha_dependency(blas PACKAGE libopenblas-dev LIBRARIES openblas openblasp flexiblas lapack MODULES openblas
                   CONFIG OpenBLAS OpenBLAS::OpenBLAS)
+
+# Optimisation; everything else does without it.
+if(NOT DEFINED GALPHA_NLOPT OR GALPHA_NLOPT)
+  galpha_dependency(nlopt PACKAGE libnlopt-dev HEADER nlopt.h LIBRARIES nlopt MODULES nlopt CONFIG NLopt NLopt::nlopt OPTIONAL)
+endif()
 
 # The headers of a parallel HDF5 include those of MPI. A static one needs the system's library for plugins.
 if(TARGET galpha::dep_hdf5)

@@ -328,6 +328,112 @@ GA_API const ga_model *ga_fit_model(const ga_fit *fit);
  * column. */
 GA_API const double *ga_fit_curve(const ga_fit *fit, int data, int column);
 
+/* ---- Optimisation: parameters for which a measure is best, under constraints -----------------------------
+ *
+ * By NLopt, with derivatives of the measures where the runs have them. A library without NLopt refuses, by
+ * name. */
+
+/* GA_ALGORITHM_LIST(X): name, word; 1: uses derivatives; 1: takes constraints; 1: searches all of the bounds,
+ * which it needs; meaning. */
+#define GA_ALGORITHM_LIST(X)                                                                                 \
+  X(AUTO, "auto", 0, 1, 0,                                                                                   \
+    "slsqp where there are exact derivatives; otherwise cobyla, or bobyqa without constraints")              \
+  X(SLSQP, "slsqp", 1, 1, 0, "sequential quadratic programming (Kraft 1994)")                                \
+  X(MMA, "mma", 1, 1, 0, "the method of moving asymptotes (Svanberg 2002)")                                  \
+  X(COBYLA, "cobyla", 0, 1, 0, "linear models in a trust region, without derivatives (Powell 1994)")         \
+  X(BOBYQA, "bobyqa", 0, 0, 0, "quadratic models in a trust region, without derivatives (Powell 2009)")      \
+  X(SBPLX, "sbplx", 0, 0, 0, "simplexes in subspaces, for noisy or kinked measures (Rowan 1990)")            \
+  X(DIRECT, "direct", 0, 0, 1,                                                                               \
+    "rectangles divided where it promises most, global (Gablonsky and Kelley 2001)")                         \
+  X(CRS, "crs", 0, 0, 1, "controlled random search, global (Kaelo and Ali 2006)")                            \
+  X(ISRES, "isres", 0, 1, 1, "evolution with constraints, global (Runarsson and Yao 2005)")
+
+typedef enum ga_algorithm {
+#define GA_ALGORITHM_ENUM(name, word, slopes, constraints, global, text) GA_ALGORITHM_##name,
+  GA_ALGORITHM_LIST(GA_ALGORITHM_ENUM)
+#undef GA_ALGORITHM_ENUM
+} ga_algorithm;
+/* Word and meaning of algorithm i = 0, 1, ...; NULL: there are no more. text may be NULL. */
+GA_API const char *ga_algorithm_at(int i, const char **text);
+
+typedef struct ga_optimize_opts { /* start from ga_optimize_defaults() */
+  const char *model;              /* path */
+  int allow_library;
+  int n_set;
+  const char *const *set;
+  int n_vary;              /* at most 64 */
+  const char *const *vary; /* [n_vary] "k=10:1:100N/m": start, lower and upper bound */
+  const char *objective;   /* a measure */
+  int maximize;            /* 1: the largest value; default 0 */
+  int n_constraints;
+  const char *const *constraints; /* [n_constraints] "max(abs(x)) <= 20 mm", also >= and ==; right: a number
+                                     or a measure */
+  const ga_run_settings *settings;
+  int n_given;
+  const char *const *given;
+  ga_algorithm algorithm;
+  double precision;       /* [-] relative change of the parameters at which a search ends; default 1e-6 */
+  long most_points;       /* points at which runs are made; default 1000 */
+  unsigned long seed;     /* of algorithms that draw numbers; default 1 */
+  int differences;        /* 1: differences of runs in place of derivatives */
+  int jobs;               /* default 1; it does not change the result */
+  double poll_seconds;    /* default 0.05 */
+  ga_search_poll_fn poll; /* NULL: none */
+  void *user;
+} ga_optimize_opts;
+
+typedef enum ga_optimize_end {
+  GA_OPTIMIZE_CONVERGED = 0,
+  GA_OPTIMIZE_POINTS,     /* most_points were not enough */
+  GA_OPTIMIZE_INFEASIBLE, /* no point that was tried meets the constraints */
+  GA_OPTIMIZE_FAILED,     /* the algorithm gave up */
+  GA_OPTIMIZE_STOPPED     /* by poll */
+} ga_optimize_end;
+
+typedef struct ga_optimize_parameter { /* in SI units */
+  const char *name, *unit;
+  double start, lower, upper, value;
+  int at_bound; /* −1: at the lower one, 1: at the upper one */
+  double slope; /* of the objective there; NaN: not known */
+} ga_optimize_parameter;
+
+typedef struct ga_optimize_constraint {
+  const char *text, *unit;
+  double value, limit; /* of its left and right side, in SI units */
+  double excess;       /* by how much it is not met; <= 0: it is */
+  int active;          /* 1: it is met without reserve */
+  double multiplier;   /* by how much the best value changes with the limit; NaN: not known */
+} ga_optimize_constraint;
+
+typedef struct ga_optimize_report {
+  ga_optimize_end end;
+  const char *algorithm; /* the word of the one that was used last */
+  long points, runs, failed;
+  int by_differences; /* 1: exact derivatives were refused, or not wanted; `why` says why */
+  const char *why;
+  double start, value; /* of the objective */
+  const char *unit;
+  double verified; /* the objective in a run with more accuracy; NaN: it failed */
+  double gradient; /* [-] what is left of the scaled gradient of the objective with constraints; NaN: not
+                      known */
+  int n;
+  const ga_optimize_parameter *parameter; /* [n] */
+  int n_constraints;
+  const ga_optimize_constraint *constraint; /* [n_constraints] */
+  int n_notes;
+  const char *const *notes; /* sentences */
+} ga_optimize_report;
+
+typedef struct ga_optimum ga_optimum;
+
+GA_API ga_optimize_opts ga_optimize_defaults(void);
+GA_API int ga_optimize_available(void); /* 1: the library was built with NLopt */
+/* As ga_fit_create(). */
+GA_API ga_status ga_optimize(ga_context *ctx, const ga_optimize_opts *opts, ga_optimum **out);
+GA_API void ga_optimum_destroy(ga_optimum **optimum);
+GA_API const ga_optimize_report *ga_optimum_result(const ga_optimum *optimum); /* NULL: there is none */
+GA_API const ga_model *ga_optimum_model(const ga_optimum *optimum);            /* NULL: it was not read */
+
 #ifdef __cplusplus
 }
 #endif

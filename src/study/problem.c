@@ -304,7 +304,7 @@ static void make_run(const ga__problem *pr, ga_context *ctx, task *k, const vola
     if (k->exact) {
       k->refused = d.refused;
       if (!k->status) keep_slopes(pr, k, width, b.slopes);
-      if (d.refused) ga__cut_text(k->text, sizeof k->text, d.text);
+      if (*d.text) ga__cut_text(k->text, sizeof k->text, d.text); /* also of a corner */
     }
   }
   if (k->status && !(k->refused && *k->text)) explain(k, ctx, opened ? NULL : model);
@@ -420,7 +420,7 @@ static ga_status run_point(ga__problem *pr, int exact, ga__search_point *e, int 
   for (int i = 0; i < pr->n_experiments && !status; i++) {
     *refused |= list[i].refused;
     e->failed |= list[i].status != GA_OK && !list[i].refused;
-    if ((list[i].refused || list[i].status) && !*e->text) ga__cut_text(e->text, sizeof e->text, list[i].text);
+    if (!*e->text) ga__cut_text(e->text, sizeof e->text, list[i].text);
   }
   ga__free(pr->ctx, list);
   return status;

@@ -325,6 +325,45 @@ static void each_allocation_of_a_fit_fails(void **state)
   close_folder(&f);
 }
 
+static ga_status make_optimum(const folder *f, memory *m, ga_optimum **out, ga_context **ctx)
+{
+  static const char *const vary[] = {"c=0.1:0:1"}, *const limits[] = {"max(x.rate) <= 1 m/s"};
+  ga_context_opts opts = ga_context_defaults();
+  ga_optimize_opts o = ga_optimize_defaults();
+  *ctx = NULL;
+  *out = NULL;
+  if (m) opts.alloc = take, opts.release = give, opts.alloc_user = m;
+  ga_status status = ga_context_create(&opts, ctx);
+  o.model = f->model, o.n_vary = 1, o.vary = vary, o.objective = "integral(x^2)", o.most_points = 3;
+  o.n_constraints = 1, o.constraints = limits;
+  if (!status) status = ga_optimize(*ctx, &o, out);
+  return status;
+}
+
+static void each_allocation_of_an_optimisation_fails(void **state)
+{
+  folder f;
+  memory m = {0};
+  ga_optimum *optimum;
+  ga_context *ctx;
+  (void)state;
+  if (!ga_optimize_available()) skip();
+  open_folder(&f);
+  assert_int_equal(make_optimum(&f, &m, &optimum, &ctx), GA_OK);
+  assert_non_null(ga_optimum_result(optimum));
+  ga_optimum_destroy(&optimum), ga_context_destroy(&ctx);
+  const long needed = m.count, stride = rig_stride(needed) * 43;
+  assert_true(needed > 100 && m.live == 0);
+  for (long n = 1; n <= needed; n += n < 60 || n > needed - 40 ? 1 : stride) {
+    m = (memory){.fail_at = n};
+    const ga_status status = make_optimum(&f, &m, &optimum, &ctx);
+    if (status == GA_OK) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, needed);
+    ga_optimum_destroy(&optimum), ga_context_destroy(&ctx);
+    assert_int_equal(m.live, 0);
+  }
+  close_folder(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
@@ -334,6 +373,7 @@ int main(void)
                                      cmocka_unit_test(changed_bytes_are_noticed),
                                      cmocka_unit_test(journals_of_other_sweeps_are_refused),
                                      cmocka_unit_test(changed_models_are_noticed),
-                                     cmocka_unit_test(each_allocation_of_a_fit_fails)};
+                                     cmocka_unit_test(each_allocation_of_a_fit_fails),
+                                     cmocka_unit_test(each_allocation_of_an_optimisation_fails)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,7 @@ static struct { /* where objects would be created */
   ga_study *study;
   ga_study_worker *worker;
   ga_fit *fit;
+  ga_optimum *optimum;
   ga_modal_body *modal_body;
   ga_meter *meter;
   ga_event_watch *watch;
@@ -210,6 +211,8 @@ static ga_measures *measures;
 static ga_measure_by measure_by_;
 static ga_fit_opts fit_opts_;
 static ga_fit *no_fit;
+static ga_optimize_opts optimize_opts_;
+static ga_optimum *no_optimum;
 static ga_study *study;
 static ga_study_opts study_opts_;
 static ga_study_worker *worker;
@@ -993,6 +996,10 @@ static ga_control_block *new_block(void)
   VALUE(ga_measures_slope_note, (P(measures), 0)) \
   STATUS(ga_fit_create, (P(ctx), P(&fit_opts_), P(&none.fit))) \
   VOID(ga_fit_destroy, (P(&none.fit))) \
+  STATUS(ga_optimize, (P(ctx), P(&optimize_opts_), P(&none.optimum))) \
+  VOID(ga_optimum_destroy, (P(&none.optimum))) \
+  VALUE(ga_optimum_result, (P(no_optimum))) \
+  VALUE(ga_optimum_model, (P(no_optimum))) \
   VALUE(ga_fit_result, (P(no_fit))) \
   VALUE(ga_fit_model, (P(no_fit))) \
   VALUE(ga_fit_curve, (P(no_fit), 0, 0)) \
@@ -1034,6 +1041,9 @@ static ga_control_block *new_block(void)
   X(ga_design_defaults) \
   X(ga_study_defaults) \
   X(ga_fit_defaults) \
+  X(ga_optimize_defaults) \
+  X(ga_optimize_available) \
+  X(ga_algorithm_at) \
   X(ga_status_text) \
   X(ga_reason_text) \
   X(ga_version) \
@@ -1155,6 +1165,7 @@ enum { N_CALLS = sizeof calls / sizeof *calls };
 static void discard_created(void)
 {
   ga_fit_destroy(&none.fit);
+  ga_optimum_destroy(&none.optimum);
   ga_measures_destroy(&none.measures);
   ga_study_worker_destroy(&none.worker);
   ga_study_destroy(&none.study);

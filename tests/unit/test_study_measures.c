@@ -266,7 +266,9 @@ static void texts_are_checked(void **state)
 /* With an accuracy, tolerances are lowered until measures change by less. */
 static void accuracy_is_that_of_measures(void **state)
 {
-  static const char *const texts[] = {"at(9.3 s, x)", "crossing(x, 0, 5)"}, *const given[] = {"accuracy", "tolerance", "method"};
+  static const char *const texts[] = {"at(9.3 s, x)", "crossing(x, 0, 5)"}, *const given[] = {"accuracy",
+                                                                                              "tolerance",
+                                                                                              "method"};
   ga_run_settings settings = ga_run_defaults();
   result r;
   (void)state;
