@@ -45,7 +45,6 @@ enum { PASSES = 3 };  /* over the nodes, for Ω, at most */
 #define PASS_RATE 0.2 /* by which they contract */
 /* Orders of Radau for stiff equations, where the one of Lobatto was at most ORDER_OF_LOOSE, and beyond. */
 enum { ORDER_OF_LOOSE = 6, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
-#define TURN_MOST 2.0    /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 #define STALL_LIMIT 1e-7 /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
 #define STALLS 0.8
 #define GROWN 5.0 /* and have not grown by this, are rounding */
@@ -91,6 +90,8 @@ static ga_status create(ga_stepper *st)
                             {&c->gap_x, nx},
                             {&c->omega, nv},
                             {&c->last, n},
+                            {&c->nodes, GA__NODES * n},
+                            {&c->further, GA__NODES * n},
                             {&c->inside, GA__NODES * 2 * nv}};
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &c->block, NULL);
 }
@@ -659,7 +660,7 @@ static ga_status fail_sweeps(ga_stepper *st, double size, double rho)
                                              {ga__colloc_tolerance(st), NULL}, {rho, NULL})});
 }
 
-/* A body that turns by more than TURN_MOST in the step: the passes of turn() would not converge. */
+/* A body that turns by more than GA__TURN_MOST in the step: the passes of turn() would not converge. */
 static ga_status check_turns(ga_stepper *st)
 {
   const ga_system *sys = st->sys;
@@ -668,14 +669,14 @@ static ga_status check_turns(ga_stepper *st)
     int start, size = ga_group_block(g, b, &start), index;
     double sum = 0.0;
     for (int i = start + size - 3; i < start + size; i++) sum += st->now.v[i] * st->now.v[i];
-    if (st->h * sqrt(sum) <= TURN_MOST) continue;
+    if (st->h * sqrt(sum) <= GA__TURN_MOST) continue;
     char what[192];
     const ga_equation_block block = ga__block_of(sys, start + size - 3, &index);
     ga__describe_unknown(sys, block, index, what, sizeof what);
     return ga__refuse(sys->ctx, GA_RETRY_NEWTON, GA_REASON_TURNS_TOO_FAR,
                       &(ga__facts){.at = &(ga__fact_time){st->next.scalar[GA__T], st->h, (int)block, index},
                                    .equation = what,
-                                   GA__NUMBERS({st->h * sqrt(sum), "rad"}, {TURN_MOST, "rad"})});
+                                   GA__NUMBERS({st->h * sqrt(sum), "rad"}, {GA__TURN_MOST, "rad"})});
   }
   return GA_OK;
 }
@@ -807,12 +808,14 @@ static int meets_tolerance(const ga_stepper *st, const ga__colloc_progress *p)
  * more, and do not grow, are rounding too. */
 static verdict judge(ga_stepper *st, ga__colloc_progress *p, ga__scratch scratch)
 {
+  ga__colloc *c = ga__colloc_of(st);
   const int n = ++p->n;
   p->rho = n > 1 && p->before > 0.0 ? p->size / p->before : 0.0;
   p->stalled = n > 1 && p->size > STALLS * p->best ? p->stalled + 1 : 0;
   p->best = n > 1 ? fmin(p->best, p->size) : p->size;
   if (n == 1) p->first = p->last;
   p->before = p->size;
+  if (n > 2 && !c->old_factors && p->size > floor_size(st)) c->slowest = fmax(c->slowest, p->rho);
   if (!isfinite(p->size)) return FAILED;
   if (p->size == 0.0 || (n > 1 && meets_tolerance(st, p))) return CONVERGED;
   if (n > 2 && p->rho > SLOWEST && is_at_floor(st, p->size, scratch)) return AT_FLOOR;
@@ -828,6 +831,7 @@ static ga_status repeat_sweeps(ga_stepper *st, ga__colloc_progress *p, verdict *
   int limit = SWEEPS * st->opts.newton.max_iterations, renew = !c->old_factors;
   *p = (ga__colloc_progress){.size = 0.0};
   *v = GO_ON;
+  c->slowest = 0.0;
   for (c->sweeps = 0; *v == GO_ON && c->sweeps < limit;) {
     const ga_status status = sweep(st, renew, p, scratch);
     if (status) return status;
@@ -946,6 +950,27 @@ static ga_status settle_nodes(ga_stepper *st)
   return status ? status : ga__find_relations(st, &end);
 }
 
+/* c->nodes := z at the nodes with accelerations and multipliers of one order more than those of the
+ * collocation. With the constraints' velocities right at all nodes, the polynomial of v is one through these,
+ * with the slope at the beginning: off by F s ω(s) along the constraints, ω(s) = Π (s − c_j), so that its
+ * slope at node m is off by κ_m F, κ_m = c_m ω'(c_m). F is seen at the end, where vdot, λ, ψ, y are solved
+ * for again. At the end of the step z is that of the state. */
+static void correct_nodes(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc_rule *rule = c->now;
+  const int n = sys->n, M = rule->stages;
+  double *end = c->nodes + M * n, *off = st->r; /* free between steps */
+  ga__copy_numbers(c->nodes, c->z, M * n);
+  ga__colloc_collect(sys, &st->next, end);
+  for (int i = 0; i < n; i++) off[i] = end[i] - c->last[i];
+  if (st->red.null.r > 0) /* both of least norm */
+    ga__null_reduce(&st->red.null, sys, off + sys->start[GA_BLOCK_LAMBDA], off + sys->start[GA_BLOCK_PSI]);
+  for (int m = 1; m < M; m++)
+    for (int i = 0; i < n; i++) c->nodes[m * n + i] += rule->kappa[m] * off[i];
+}
+
 /* Keeps the nodes for the next prediction; a and w have no meaning of their own here. */
 static ga_status accept(ga_stepper *st)
 {
@@ -955,13 +980,13 @@ static ga_status accept(ga_stepper *st)
   const ga__colloc *c = ga__colloc_of(st);
   ga__state *next = &st->next;
   ga__copy_numbers(c->last, c->z + c->now->stages * sys->n, sys->n);
+  correct_nodes(st);
   memset(next->own, 0, state_length(st) * sizeof(double));
   next->own[GA__COLLOC_ORDER] = c->now->order;
   count_stiff_step(st);
-  ga__copy_numbers(next->own + GA__COLLOC_Z, c->z, c->now->stages * sys->n);
+  ga__copy_numbers(next->own + GA__COLLOC_Z, c->nodes, c->now->stages * sys->n);
   ga__copy_numbers(next->a, next->vdot, sys->nv);
   ga__copy_numbers(next->w, next->xdot, sys->size[GA_BLOCK_X]);
-  ga__colloc_collect(sys, next, ga__colloc_of(st)->z + c->now->stages * sys->n);
   return GA_OK;
 }
 
@@ -1021,6 +1046,8 @@ static const ga__family COLLOCATION = {.state_length = state_length,
                                        .node = ga__colloc_node,
                                        .estimate = ga__colloc_estimate,
                                        .error_power = ga__colloc_order_seen,
+                                       .growth = ga__colloc_growth,
+                                       .struggled = ga__colloc_failed_simply,
                                        .mass_factor = one,
                                        .rate_factor = one,
                                        .force_factor = force_factor,

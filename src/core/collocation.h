@@ -1,11 +1,12 @@
 /* Collocation methods: rules, and data of the family (collocation.c, collocation_rule.c, collocation_end.c,
- * collocation_inside.c). */
+ * collocation_inside.c, collocation_error.c). */
 #ifndef GALPHA_CORE_COLLOCATION_H
 #define GALPHA_CORE_COLLOCATION_H
 
 #include "core/stepper.h"
 
 enum { GA__STAGES_LEAST = 2, GA__NODES = GA__MOST_STAGES + 1 };
+#define GA__TURN_MOST 2.0 /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 
 /* Polynomials through the nodes c[first] ... c[stages] of a step, 0 its beginning and 1 its end. */
 typedef struct ga__colloc_rule {
@@ -17,6 +18,7 @@ typedef struct ga__colloc_rule {
   double A[GA__NODES][GA__NODES];           /* A[m][j] = ∫₀^c[m] ℓ_j */
   double inverse[GA__NODES][GA__NODES];     /* of A without row and column 0 */
   double Q[GA__NODES][GA__NODES];           /* Uᵀ of LU = A₁ᵀ: a lower triangular matrix near A₁ */
+  double kappa[GA__NODES];                  /* c_m ω'(c_m) over that of the end, ω(s) = Π (s − c_j) */
 } ga__colloc_rule;
 
 /* 0: there is no rule of this order. */
@@ -47,17 +49,23 @@ typedef struct ga__colloc {
   double *omega;         /* [nv] Ω there */
   double *inside;        /* [GA__NODES][2 nv] of dense output */
   double *last;          /* [n] z of the last node, before those of the step's end took its place */
+  double *nodes; /* [GA__NODES][n] z at the nodes, more accurate, for dense output, errors and predictions */
+  double *further; /* [GA__NODES][n] its differences over nodes of the step before too, for dense output, */
+  double t_further[GA__NODES]; /* these nodes, in steps from the beginning of this one, */
+  int n_further;               /* and their number */
   double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
   double moved;          /* largest change of Ω in the last pass over the nodes */
-  int sweeps;            /* of the current step */
-  int old_factors;       /* 1: its sweeps use those of an earlier step */
-  int old_end;           /* 1: and those at its end too */
-  int own_end;           /* 1: there is a matrix of the end beside that of the last node */
-  double work_before;    /* done when the sweeps began */
-  int in_order;          /* 1: its sweeps go from node to node, for stiff equations */
-  int failures;          /* of simple sweeps at the state of this number */
+  int sweeps;            /* of the current step, */
+  double slowest;     /* and the largest ratio of two increments with new factors, from the third sweep on */
+  int old_factors;    /* 1: its sweeps use those of an earlier step */
+  int old_end;        /* 1: and those at its end too */
+  int own_end;        /* 1: there is a matrix of the end beside that of the last node */
+  double work_before; /* done when the sweeps began */
+  int in_order;       /* 1: its sweeps go from node to node, for stiff equations */
+  int failures;       /* of simple sweeps at the state of this number */
   unsigned long failed_at;
-  unsigned long end_number; /* number of the state that end_q belongs to */
+  unsigned long end_number;     /* number of the state that end_q belongs to, */
+  unsigned long further_number; /* and of that of further */
 } ga__colloc;
 
 ga__colloc *ga__colloc_of(const ga_stepper *st);
@@ -105,11 +113,17 @@ void ga__colloc_note_work(ga_stepper *st, const ga__colloc_progress *p);
  * that belong to it (collocation_end.c). */
 ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
 
-/* Dense output and errors (collocation_inside.c). */
+/* Dense output (collocation_inside.c). */
 void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
 int ga__colloc_nodes(const ga_stepper *st, double *at);
 void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
+
+/* Errors (collocation_error.c). */
 void ga__colloc_estimate(ga_stepper *st);
+/* Growth of the next step, at most that wanted, by how fast sweeps converged and bodies turn. */
+double ga__colloc_growth(const ga_stepper *st, double wanted);
+/* 1: simple sweeps failed in the last step, and not in the one before. */
+int ga__colloc_failed_simply(const ga_stepper *st);
 double ga__colloc_order_seen(const ga_stepper *st); /* p of the errors of the last step */
 /* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and
  * e_x[n_x]; 0: not known. */

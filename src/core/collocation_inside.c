@@ -1,5 +1,4 @@
-/* Collocation within a step: dense output, and the local error from the last derivative that its polynomials
- * show. */
+/* Collocation within a step: dense output, and the nodes. */
 #include "core/collocation.h"
 
 #include <float.h>
@@ -7,11 +6,16 @@
 #include <string.h>
 
 /* ---- Dense output ----
- * vdot, λ, ψ, xdot, y by the polynomials through the nodes; v and x by their integrals; q by the rule of the
- * step on the part [0, s] of it, with v from its polynomial. What the end of the step was moved by, to meet
- * the constraints, is distributed over it. */
+ * vdot, λ, ψ, xdot, y by polynomials through the nodes; v and x by their integrals; q by the rule of the step
+ * on the part [0, s] of it, with v from its polynomial. What the end of the step was moved by, to meet the
+ * constraints, is distributed over it. */
 
 enum { PASSES = 2 };
+
+static double size_of_step(const ga_stepper *st)
+{
+  return st->now.scalar[GA__T] - st->next.scalar[GA__T];
+}
 
 /* Smooth, and 0 and 1 at the ends. */
 static double blend(double s)
@@ -19,43 +23,139 @@ static double blend(double s)
   return s * s * (3.0 - 2.0 * s);
 }
 
-/* Integrals from the beginning of the step to a place within it. */
+/* ---- Further nodes ----
+ * The polynomial L through the nodes has as many orders. Further ones at t_k, in units of h, add to it: with
+ * the divided differences D_k over the nodes and t_1 ... t_k
+ *   z(s) = L(s) + ω(s) (D_1 + (s − t_1) (D_2 + (s − t_2) (...))),   ω(s) = Π (s − c_j)
+ * They are the beginning of the step, where that is no node, and those of the step before, M − 1 in all: of
+ * as many terms the integrals over the step are 0, and v and x at its end stay as they are. */
+
+/* Behind a kink D_k is that of the kink. Where z is smooth it is smaller than one of the two differences
+ * before it, which are not both small at the same time. */
+static double bound_difference(double D, double before, double before2)
+{
+  const double most = fmax(fabs(before), fabs(before2));
+  return fmin(fmax(D, -most), most);
+}
+
+/* Weights w[0 ... last] of the difference over the points t[0 ... last]. */
+static void difference_weights(const double *t, int last, double *w)
+{
+  for (int i = 0; i <= last; i++) {
+    w[i] = 1.0;
+    for (int k = 0; k <= last; k++) w[i] /= k == i ? 1.0 : t[i] - t[k];
+  }
+}
+
+static double weighted_sum(const double *w, const double *const *z, int n, int at)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += w[i] * z[i][at];
+  return sum;
+}
+
+/* Points and values: those of the nodes, then the further ones; returns the number of these. */
+static int further_points(const ga_stepper *st, double *t, const double **z)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc_rule *rule = c->now, *old = ga__colloc_last_rule(st, &st->next);
+  const int size = st->sys->n, M = rule->stages;
+  const double ratio = st->next.scalar[GA__H_OLD] / size_of_step(st);
+  int n = 0, K = 0;
+  for (int m = rule->first; m <= M; m++) t[n] = rule->c[m], z[n++] = c->nodes + m * size;
+  if (rule->first > 0) t[n] = 0.0, z[n++] = c->nodes, K++;
+  for (int j = old ? old->stages - 1 : -1; K < M - 1 && old && j >= old->first; j--, K++)
+    t[n] = (old->c[j] - 1.0) * ratio, z[n++] = st->next.own + GA__COLLOC_Z + j * size;
+  return K;
+}
+
+/* c->further, D_k of all components, and c->t_further; once a step. */
+static void find_further(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const int size = st->sys->n, points = c->now->stages + 1 - c->now->first;
+  double t[2 * GA__NODES], w[GA__NODES + 1][2 * GA__NODES];
+  const double *z[2 * GA__NODES];
+  if (c->further_number == st->state_number) return;
+  c->further_number = st->state_number;
+  c->n_further = further_points(st, t, z);
+  for (int k = 0; k < c->n_further; k++) c->t_further[k] = t[points + k];
+  for (int k = 0; k < c->n_further + 2; k++) difference_weights(t, points - 2 + k, w[k]);
+  for (int i = 0; i < size; i++) {
+    double before2 = weighted_sum(w[0], z, points - 1, i), before = weighted_sum(w[1], z, points, i);
+    for (int k = 0; k < c->n_further; k++) {
+      const double D = bound_difference(weighted_sum(w[k + 2], z, points + 1 + k, i), before, before2);
+      c->further[k * size + i] = D;
+      before2 = before, before = D;
+    }
+  }
+}
+
+/* ω(s), ω(s) (s − t_1), ... into value, and their integrals from 0 to s, of `terms` terms, by their
+ * coefficients. */
+static void further_weights(const ga__colloc *c, double s, int terms, double *value, double *integral)
+{
+  const int first = c->now->first, points = c->now->stages + 1 - first;
+  double p[2 * GA__NODES] = {1.0};
+  for (int degree = 1; degree < points + terms; degree++) {
+    const int i = degree - 1;
+    const double root = i < points ? c->now->c[i + first] : c->t_further[i - points];
+    p[degree] = 0.0;
+    for (int k = degree; k > 0; k--) p[k] = p[k - 1] - root * p[k];
+    p[0] *= -root;
+    if (degree < points) continue;
+    double at = 0.0, sum = 0.0;
+    for (int k = degree; k >= 0; k--) at = at * s + p[k], sum = (sum + p[k] / (k + 1)) * s;
+    value[degree - points] = at;
+    integral[degree - points] = sum;
+  }
+}
+
+/* ---- A place within the step ---- */
+
 typedef struct place {
-  double w[GA__NODES]; /* ∫₀^s ℓ_j */
-  double part;         /* of what the end of the step was moved by */
+  double value[GA__NODES], integral[GA__NODES];           /* ℓ_j(s) and ∫₀^s ℓ_j, */
+  double further[GA__NODES], further_integral[GA__NODES]; /* of the terms with D_k, */
+  int terms;                                              /* and their number */
+  double part;                                            /* of what the end of the step was moved by */
 } place;
 
-static place place_at(const ga_stepper *st, double s)
+/* terms: those with D_k, c->n_further or 0. */
+static place place_at(const ga_stepper *st, double s, int terms)
 {
-  place p = {.part = blend(s)};
-  ga__colloc_integrals(ga__colloc_of(st)->now, s, p.w);
+  const ga__colloc *c = ga__colloc_of(st);
+  place p = {.part = blend(s), .terms = terms};
+  ga__colloc_weights(c->now, s, p.value);
+  ga__colloc_integrals(c->now, s, p.integral);
+  if (terms > 0) further_weights(c, s, terms, p.further, p.further_integral);
   return p;
 }
 
-static double size_of_step(const ga_stepper *st)
+/* out[n] += h Σ w_j z_j + h Σ further_k D_k of a block */
+static void add_block(const ga_stepper *st, double h, const place *p, const double *w, const double *further,
+                      int block, int n, double *out)
 {
-  return st->now.scalar[GA__T] - st->next.scalar[GA__T];
+  const ga__colloc *c = ga__colloc_of(st);
+  const int stride = st->sys->n, at = st->sys->start[block];
+  ga__colloc_add(c->now, h, w, c->nodes + at, stride, out, n);
+  for (int k = 0; k < p->terms; k++)
+    for (int i = 0; i < n; i++) out[i] += h * further[k] * c->further[k * stride + at + i];
 }
 
 /* out[n] = begin + h ∫₀^s of a block of z, with `gap` to its value at the end. */
 static void integral(const ga_stepper *st, const place *p, const double *begin, const double *gap, int block,
                      int n, double *out)
 {
-  const ga__colloc *c = ga__colloc_of(st);
-  const double h = size_of_step(st);
-  const double *z = c->z + st->sys->start[block];
   for (int i = 0; i < n; i++) out[i] = begin[i] + p->part * gap[i];
-  ga__colloc_add(c->now, h, p->w, z, st->sys->n, out, n);
+  add_block(st, size_of_step(st), p, p->integral, p->further_integral, block, n, out);
 }
 
-static void polynomial(const ga_stepper *st, const double *w, int block, double *out)
+static void polynomial(const ga_stepper *st, const place *p, int block, double *out)
 {
-  const ga__colloc *c = ga__colloc_of(st);
-  const int n = st->sys->size[block], stride = st->sys->n;
-  const double *z = c->z + st->sys->start[block];
+  const int n = st->sys->size[block];
   if (!out || n == 0) return;
   memset(out, 0, (size_t)n * sizeof *out);
-  ga__colloc_add(c->now, 1.0, w, z, stride, out, n);
+  add_block(st, 1.0, p, p->value, p->further, block, n, out);
 }
 
 /* Ω(s) into out[nv] by the polynomial of Ω' through the nodes: of one order less than exponent_at(). */
@@ -65,11 +165,11 @@ static void exponent_by_rates(const ga_stepper *st, const place *p, double *out)
   const double h = size_of_step(st);
   const int nv = st->sys->nv;
   for (int i = 0; i < nv; i++) out[i] = 0.0;
-  ga__colloc_add(c->now, h, p->w, c->rate, nv, out, nv);
+  ga__colloc_add(c->now, h, p->integral, c->rate, nv, out, nv);
 }
 
 /* Ω(s) into out[nv]: nodes at s c_m, with Ω there from the polynomial of the step first. */
-static void exponent_at(ga_stepper *st, double s, double *out)
+static void exponent_at(ga_stepper *st, double s, int terms, double *out)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
@@ -78,7 +178,7 @@ static void exponent_at(ga_stepper *st, double s, double *out)
   const double h = size_of_step(st);
   double *v = c->inside, *omega = c->inside + GA__NODES * nv, *rate = c->r; /* r is free between steps */
   for (int m = rule->first; m <= M; m++) {
-    const place p = place_at(st, s * rule->c[m]);
+    const place p = place_at(st, s * rule->c[m], terms);
     integral(st, &p, st->next.v, c->gap_v, GA_BLOCK_V, nv, v + m * nv);
     if (passes > 1) exponent_by_rates(st, &p, omega + m * nv);
   }
@@ -99,7 +199,7 @@ static void find_gap(const ga_stepper *st, const double *begin, const double *en
                      double *gap)
 {
   place p = {.part = 0.0};
-  memcpy(p.w, ga__colloc_of(st)->now->A[ga__colloc_of(st)->now->stages], sizeof p.w);
+  memcpy(p.integral, ga__colloc_of(st)->now->A[ga__colloc_of(st)->now->stages], sizeof p.integral);
   for (int i = 0; i < n; i++) gap[i] = 0.0;
   integral(st, &p, begin, gap, block, n, gap);
   for (int i = 0; i < n; i++) gap[i] = end[i] - gap[i];
@@ -113,7 +213,7 @@ static void find_end(ga_stepper *st, double *omega, double *q)
   if (c->end_number == st->state_number) return;
   find_gap(st, st->next.v, st->now.v, GA_BLOCK_V, sys->nv, c->gap_v);
   find_gap(st, st->next.x, st->now.x, GA_BLOCK_X, sys->size[GA_BLOCK_X], c->gap_x);
-  exponent_at(st, 1.0, omega);
+  exponent_at(st, 1.0, 0, omega);
   ga_group_move(sys->group, q, st->next.q, omega);
   ga_group_difference(sys->group, c->end_q, q, st->now.q);
   c->end_number = st->state_number;
@@ -147,26 +247,26 @@ void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
     return;
   }
   double *omega = c->omega;
-  const place p = place_at(st, s);
   find_end(st, omega, c->end_place);
+  if (!out->coarse) find_further(st);
+  const int terms = out->coarse ? 0 : c->n_further;
+  const place p = place_at(st, s, terms);
   if (out->q) {
     if (out->coarse)
       exponent_by_rates(st, &p, omega);
     else
-      exponent_at(st, s, omega);
+      exponent_at(st, s, terms, omega);
     ga_group_move(sys->group, out->q, st->next.q, omega);
     for (int i = 0; i < sys->nv; i++) omega[i] = p.part * c->end_q[i];
     ga_group_move(sys->group, out->q, out->q, omega);
   }
   if (out->v) integral(st, &p, st->next.v, c->gap_v, GA_BLOCK_V, sys->nv, out->v);
   if (out->x) integral(st, &p, st->next.x, c->gap_x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
-  double w[GA__NODES];
-  ga__colloc_weights(c->now, s, w);
-  polynomial(st, w, GA_BLOCK_V, out->vdot);
-  polynomial(st, w, GA_BLOCK_LAMBDA, out->lambda);
-  polynomial(st, w, GA_BLOCK_PSI, out->psi);
-  polynomial(st, w, GA_BLOCK_X, out->xdot);
-  polynomial(st, w, GA_BLOCK_Y, out->y);
+  polynomial(st, &p, GA_BLOCK_V, out->vdot);
+  polynomial(st, &p, GA_BLOCK_LAMBDA, out->lambda);
+  polynomial(st, &p, GA_BLOCK_PSI, out->psi);
+  polynomial(st, &p, GA_BLOCK_X, out->xdot);
+  polynomial(st, &p, GA_BLOCK_Y, out->y);
 }
 
 /* Roundings of t from which on the times of nodes differ enough for a polynomial. */
@@ -199,182 +299,4 @@ void ga__colloc_node(const ga_stepper *st, int i, ga_state *out)
                     .x = m > 0 ? c->x + m * sys->size[GA_BLOCK_X] : begin->x,
                     .xdot = z + start[GA_BLOCK_X],
                     .y = z + start[GA_BLOCK_Y]};
-}
-
-/* ---- Errors ----
- * A motion v = S e^{iωt} has at its nodes the highest divided difference D of vdot, from which Hω follows:
- * η = κ H |D|/S = (Hω)^n/..., n = M + 2 (Radau M + 1). The error of the end of a step, per unit step, is
- * C S (Hω)^p, and of q S/ω instead of S:
- *   e_v = C S η^(p/n)      e_q = C S H η^((p−1)/n)
- * which is an estimate of the error of the motion over a time of 1/ω, not of one step. κ and C are measured:
- * docs/theory.md. Stiff equations of states reduce their order to that of the nodes, p = M + 1. */
-#define SEEN 0.02 /* κ M */
-static const double CONSTANT[GA__MOST_ORDER + 1] = {
-    [3] = 0.3, [4] = 3.0, [5] = 0.3, [6] = 2.0, [7] = 0.3, [8] = 1.0, [10] = 1.0};
-
-/* Weights of a divided difference of vdot over nodes of the step and, behind them, of one of the step before,
- * in units of h. */
-typedef struct difference {
-  double w[GA__NODES + 1];
-  int n;     /* points, */
-  int which; /* the node of the step before among them; −1: none */
-} difference;
-
-static difference difference_of(const ga_stepper *st, int with_old)
-{
-  const ga__colloc *c = ga__colloc_of(st);
-  const ga__state *before = &st->next;
-  const ga__colloc_rule *rule = c->now, *old = with_old ? ga__colloc_last_rule(st, before) : NULL;
-  const double h = st->now.scalar[GA__T] - before->scalar[GA__T], h_old = before->scalar[GA__H_OLD];
-  double t[GA__NODES + 1];
-  difference d = {.n = 0, .which = old ? old->stages / 2 : -1};
-  for (int m = rule->first; m <= rule->stages; m++) t[d.n++] = rule->c[m];
-  if (old) t[d.n++] = -(1.0 - old->c[d.which]) * h_old / h;
-  for (int i = 0; i < d.n; i++) {
-    d.w[i] = 1.0;
-    for (int k = 0; k < d.n; k++) d.w[i] /= k == i ? 1.0 : t[i] - t[k];
-  }
-  return d;
-}
-
-/* Largest |v|, or rate of x, at the ends of the step. */
-static double largest_rate(const double *a, const double *b, int n)
-{
-  return fmax(ga__max_abs(a, n, NULL), ga__max_abs(b, n, NULL));
-}
-
-/* The difference of component i of z. */
-static double difference_at(const ga_stepper *st, const difference *d, int i)
-{
-  const ga__colloc *c = ga__colloc_of(st);
-  const int size = st->sys->n, nodes = d->which >= 0 ? d->n - 1 : d->n;
-  double sum = 0.0;
-  for (int k = 0; k < nodes; k++) sum += d->w[k] * c->z[(k + c->now->first) * size + i];
-  if (d->which >= 0) sum += d->w[nodes] * st->next.own[GA__COLLOC_Z + d->which * size + i];
-  return fabs(sum);
-}
-
-/* Rounding of a difference of multipliers: at the nodes they come from velocities over h, times masses. */
-#define ROUNDINGS 50.0
-
-static double noise_of_forces(ga_stepper *st, const difference *d)
-{
-  const ga_system *sys = st->sys;
-  const ga__state *now = &st->now;
-  const double h = now->scalar[GA__T] - st->next.scalar[GA__T];
-  double *inertia = ga__colloc_of(st)->omega, weights = 0.0;
-  for (int k = 0; k < d->n; k++) weights += fabs(d->w[k]);
-  for (int i = 0; i < sys->nv; i++) st->exponent[i] = 1.0; /* free here */
-  ga_point p = ga__state_point(now);
-  p.vdot = st->exponent;
-  if (ga__call(sys, GA__MASS, &p, inertia)) return 0.0;
-  const double rate = ga__rounding_of_rate(sys) * (1.0 + ga__max_abs(now->v, sys->nv, NULL)) / h;
-  return ROUNDINGS * weights * rate * ga__max_abs(inertia, sys->nv, NULL);
-}
-
-/* Where constraints prescribe the motion, only forces have errors: the largest relative one of the
- * multipliers counts as one of q. kappa: factor of the difference. */
-static void estimate_forces(ga_stepper *st, const difference *d, double kappa, double C, double power,
-                            double *e_q)
-{
-  const ga_system *sys = st->sys;
-  const ga__colloc *c = ga__colloc_of(st);
-  const int first = sys->nv, n = sys->start[GA_BLOCK_X] - first, M = c->now->stages;
-  const double size =
-                   fmax(ga__max_abs(c->z + first, n, NULL), ga__max_abs(c->z + M * sys->n + first, n, NULL)),
-               noise = noise_of_forces(st, d);
-  double largest = 0.0, *scale = c->omega;
-  if (!(size > noise)) return;
-  for (int i = 0; i < n; i++)
-    largest = fmax(largest, kappa * fmax(difference_at(st, d, first + i) - noise, 0.0) / size);
-  ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
-  for (int i = 0; i < sys->nv; i++) e_q[i] = fmax(e_q[i], C * pow(largest, power) * scale[i]);
-}
-
-/* S: the largest velocity in the step, and rate of states. */
-static double size_of_v(const ga_stepper *st, double h)
-{
-  return largest_rate(st->next.v, st->now.v, st->sys->nv) + h * ga__max_abs(st->now.vdot, st->sys->nv, NULL);
-}
-static double size_of_xdot(const ga_stepper *st)
-{
-  return largest_rate(st->next.xdot, st->now.xdot, st->sys->size[GA_BLOCK_X]);
-}
-
-double ga__colloc_order_seen(const ga_stepper *st)
-{
-  const ga__colloc *c = ga__colloc_of(st);
-  return c->now ? c->now->order : st->order;
-}
-
-void ga__colloc_estimate(ga_stepper *st)
-{
-  const ga_system *sys = st->sys;
-  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
-  const int nx = sys->size[GA_BLOCK_X], x = sys->start[GA_BLOCK_X];
-  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = ga__colloc_order_seen(st),
-               C = CONSTANT[rule->order], kappa = SEEN / rule->stages * h;
-  const int is_stiff = ga__colloc_of(st)->in_order && st->opts.order == 0;
-  const double p_x = is_stiff ? rule->stages + 1.0 : p;
-  const difference d = difference_of(st, 1);
-  const double n = d.n; /* without a step before, of one order less */
-  const double S = size_of_v(st, h), S_x = size_of_xdot(st);
-  for (int i = 0; i < sys->nv; i++) {
-    const double eta = S > 0.0 ? kappa * difference_at(st, &d, i) / S : 0.0;
-    st->est_q[i] = C * S * h * pow(eta, (p - 1.0) / n);
-    st->est_v[i] = C * S * pow(eta, p / n);
-  }
-  for (int i = 0; i < nx; i++) {
-    const double eta = S_x > 0.0 ? kappa * difference_at(st, &d, x + i) / S_x : 0.0;
-    st->est_x[i] = C * S_x * h * pow(eta, (p_x - 1.0) / n);
-  }
-  if (ga__is_held(st)) estimate_forces(st, &d, SEEN / rule->stages, C, (p - 1.0) / n, st->est_q);
-}
-
-/* ---- Errors of other orders ----
- * That of the next lower order has the difference over the nodes alone, that of the next higher one a further
- * one, as large as the ratio of these two says: for e^{iωt} differences of k + 1 points are (Hω)^k/k!. */
-
-/* e[n] for the differences `factor` times D at the components from `at` on of z. */
-static void errors_by(ga_stepper *st, int order, const difference *d, double factor, double size, int at,
-                      int n, double *e)
-{
-  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], M = order / 2, points = M + 2.0;
-  const double kappa = SEEN / M * h * factor;
-  for (int i = 0; i < n; i++) {
-    const double eta = size > 0.0 ? kappa * difference_at(st, d, at + i) / size : 0.0;
-    e[i] = CONSTANT[order] * size * h * pow(eta, (order - 1.0) / points);
-  }
-}
-
-/* Ratio of the largest components of two differences. */
-static double ratio_of(const ga_stepper *st, const difference *upper, const difference *lower, int at, int n)
-{
-  double above = 0.0, below = 0.0;
-  for (int i = 0; i < n; i++) {
-    above = fmax(above, difference_at(st, upper, at + i));
-    below = fmax(below, difference_at(st, lower, at + i));
-  }
-  return below > 0.0 ? above / below : 0.0;
-}
-
-int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x)
-{
-  const ga_system *sys = st->sys;
-  const int now = ga__colloc_of(st)->now->order, nv = sys->nv, nx = sys->size[GA_BLOCK_X],
-            x = sys->start[GA_BLOCK_X];
-  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], M = now / 2;
-  const difference upper = difference_of(st, 1), lower = difference_of(st, 0);
-  if (now % 2 != 0 || upper.which < 0 || (order != now - 2 && order != now + 2)) return 0;
-  const int up = order > now;
-  const double next = (M + 1.0) / (M + 2.0); /* k! (k + 2)! / (k + 1)!² turned round, k = M */
-  const double factor = up ? next * ratio_of(st, &upper, &lower, 0, nv) : 1.0,
-               factor_x = up ? next * ratio_of(st, &upper, &lower, x, nx) : 1.0;
-  errors_by(st, order, up ? &upper : &lower, factor, size_of_v(st, h), 0, nv, e_q);
-  errors_by(st, order, up ? &upper : &lower, factor_x, size_of_xdot(st), x, nx, e_x);
-  if (!ga__is_held(st)) return 1;
-  const double factor_f = up ? next * ratio_of(st, &upper, &lower, nv, x - nv) : 1.0, there = order / 2;
-  estimate_forces(st, up ? &upper : &lower, SEEN / there * factor_f, CONSTANT[order],
-                  (order - 1.0) / (there + 2.0), e_q);
-  return 1;
 }

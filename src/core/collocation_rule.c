@@ -83,6 +83,17 @@ static void split(ga__colloc_rule *r)
     for (int j = 1; j <= i; j++) r->Q[i][j] = u[j][i];
 }
 
+static void set_kappa(ga__colloc_rule *r)
+{
+  for (int m = 1; m <= r->stages; m++) {
+    r->kappa[m] = r->c[m];
+    for (int j = r->first; j <= r->stages; j++) {
+      if (j != m) r->kappa[m] *= r->c[m] - r->c[j];
+      if (j != r->stages) r->kappa[m] /= 1.0 - r->c[j];
+    }
+  }
+}
+
 int ga__colloc_rule_make(int order, ga__colloc_rule *out)
 {
   memset(out, 0, sizeof *out);
@@ -97,6 +108,7 @@ int ga__colloc_rule_make(int order, ga__colloc_rule *out)
   for (int m = 1; m <= out->stages; m++) ga__colloc_integrals(out, out->c[m], out->A[m]);
   invert(out);
   split(out);
+  set_kappa(out);
   return 1;
 }
 

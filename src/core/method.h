@@ -44,7 +44,7 @@ typedef struct ga__family {
   /* -- The iteration matrix -- */
   /* The layout of a form; n_rules 0: there is none. */
   ga_status (*layout)(ga_stepper *st, ga__matrix_form form, int leaves_out, ga__layout *out);
-  int (*stages)(const ga_stepper *st); /* factors kept at the same time, at most; NULL: one */
+  int (*stages)(const ga_stepper *st);             /* factors kept at the same time, at most; NULL: one */
   int (*row_of)(const ga_stepper *st, int column); /* row or column of the system for one of the matrix */
   int form_by_convergence; /* 1: terms.c chooses between both forms; 0: prepare() does */
 
@@ -55,10 +55,13 @@ typedef struct ga__family {
 
   /* -- The last step: all of them, or NULL: dense.c and estimate.c, for order 2 -- */
   void (*interpolate)(ga_stepper *st, double s, const ga__inside *out); /* at s in [0, 1] of it */
-  int (*nodes)(const ga_stepper *st, double *at); /* ga_stepper_nodes(), */
+  int (*nodes)(const ga_stepper *st, double *at);                       /* ga_stepper_nodes(), */
   void (*node)(const ga_stepper *st, int i, ga_state *out); /* ga_stepper_node() without its time */
-  void (*estimate)(ga_stepper *st);            /* its errors into est_q, est_v, est_x */
-  double (*error_power)(const ga_stepper *st); /* power of h that these grow with */
+  void (*estimate)(ga_stepper *st);                         /* its errors into est_q, est_v, est_x */
+  double (*error_power)(const ga_stepper *st);              /* power of h that these grow with */
+  /* of the next step, at most that wanted, so that its equations can be solved */
+  double (*growth)(const ga_stepper *st, double wanted);
+  int (*struggled)(const ga_stepper *st); /* 1: its iteration failed at first */
 
   /* -- Errors of order 2 -- */
   void (*correct_q)(const ga_stepper *st,

@@ -176,9 +176,29 @@ static double control_power(const ga_simulator *sim)
   return is_strict(sim, sim->strict_most) ? p : fmax(p, sim->power);
 }
 
+/* The same of methods with estimates of their own, which have new factors in each step. Errors are steered to
+ * GOAL by the digital filter H211b with b = 2 (Söderlind, ACM TOMS 29, 2003): the mean of the changes that
+ * the errors of the last two steps ask for, as a geometric mean. */
+#define GOAL 0.15
+#define FILTER 0.5 /* 1/b */
+#define LEAST 1e-6 /* error */
+
+static double filtered_size(const ga_simulator *sim, double h, double err)
+{
+  const double p = control_power(sim), h_old = sim->st->next.scalar[GA__H_OLD];
+  const double alone = pow(GOAL / fmax(err, LEAST), 1.0 / p);
+  double factor = alone;
+  if (sim->err_old > 0.0 && h_old > 0.0)
+    factor = pow(alone, FILTER) * pow(GOAL / sim->err_old, FILTER / p) * pow(h_old / h, FILTER);
+  const ga__family *family = sim->st->family;
+  if (family->growth) factor = family->growth(sim->st, factor);
+  return h * fmin(GA__GROW, fmax(GA__SHRINK, factor));
+}
+
 /* Size of the next step after one of size h with this error. */
 static double control_size(const ga_simulator *sim, double h, double err)
 {
+  if (sim->st->family->error_power) return filtered_size(sim, h, err);
   const double p = control_power(sim), e = fmax(err, 1e-6);
   double factor =
       GA__SAFETY * pow(e, -0.7 / p) * (sim->err_old > 0.0 ? pow(sim->err_old, 0.4 / p) : pow(e, -0.3 / p));
@@ -257,6 +277,8 @@ ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__reje
     return GA_OK;
   }
   sim->stats.rejected_error++;
+  const ga__family *family = sim->st->family;
+  if (family->struggled && family->struggled(sim->st)) ga__sim_note_failure(sim, GA_RETRY_NEWTON, h, 0);
   *again = fmax(GA__SHRINK, GA__SAFETY * pow(*err, -1.0 / control_power(sim))) * h;
   before->grown = before->err > 0.0 && *err > 1.5 * before->err ? before->grown + 1 : 0;
   before->err = *err;

@@ -276,7 +276,7 @@ static void errors_follow_tolerances(void **state)
   static const struct {
     const char *name;
     double most; /* error over tolerance */
-  } of[] = {{"heavy_top", 5},   {"andrews", 5},     {"slider_crank", 1}, {"rolling_disk", 5},
+  } of[] = {{"heavy_top", 5},   {"andrews", 5},     {"slider_crank", 5}, {"rolling_disk", 10},
             {"spring_mass", 1}, {"mechatronic", 1}, {"car_axis", 2}};
   (void)state;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++)
@@ -337,6 +337,7 @@ static void resumed(void **state)
     ga_simulate_opts o = ga_simulate_defaults();
     const ex_problem *p = r[0].problem;
     o.t_end = 0.5 * p->t_end;
+    o.rtol = o.rtol_x = 1e-7, o.atol = o.atol_x = 1e-9;
     for (int k = 0; k < 2; k++)
       assert_status(r[k].ctx, ga_simulator_create(r[k].ctx, r[k].st, &o, &sim[k]), GA_OK);
     assert_status(

@@ -1,0 +1,227 @@
+/* Errors of collocation: of the last step, and of the one that another order would have made. */
+#include "core/collocation.h"
+
+#include <math.h>
+
+/* In a motion A e^{iωt} a step h of order p has the error K A (hω)^(p+1), with the K of the Padé
+ * approximation of e^z that the rule is. Over a time of G/ω, G = 20, about three periods, these are e_q = G K
+ * h^p |q^(p)|      e_v = G K h^p |v^(p)|      e_x = G K h^p |x^(p)| which is the estimate: of the motion, not
+ * of one step. Motions with several frequencies have the errors of all of them. Derivatives are divided
+ * differences D_k of vdot and xdot over the nodes and one of the step before: a_k = k! |D_k| = h^k
+ * |vdot^(k)|. The highest one, n, is not p − 2 for all orders: from one to the next they grow by X = hω =
+ * √(a_n / a_(n−2)) of the largest components, and h^p |q^(p)| = h² max(a_n X^(p−2−n), a_(n−1) X^(p−1−n))
+ * since one of both is small where e^{iωt} crosses 0. */
+#define GK(K) (20.0 / (K))
+static const double FACTOR[GA__MOST_ORDER + 1] = {
+    [3] = GK(72.0),      [4] = GK(720.0),      [5] = GK(7200.0),         [6] = GK(100800.0),
+    [7] = GK(1411200.0), [8] = GK(25401600.0), [10] = GK(10059033600.0),
+};
+#undef GK
+/* Stiff equations of states reduce their order to that of the nodes, M + 1: its factor, by M. */
+static const double STIFF_STATES[GA__NODES] = {[2] = 9e-3, [3] = 2e-3, [4] = 3e-4};
+#define X_MOST 3.0 /* more is not resolved, or a kink */
+
+enum { LEVELS = 3 };
+
+/* a_k for k = n − 2, n − 1, n: k! times the weights of D_k over the nodes of the step, and behind them of one
+ * of the step before. */
+typedef struct levels {
+  double w[LEVELS][GA__NODES + 1];
+  int n, first, stages, stride;
+  const double *z;   /* [GA__NODES][stride] */
+  const double *old; /* at that node; NULL: there is none */
+} levels;
+
+static void set_weights(double *w, const double *t, int from, int to)
+{
+  double factorial = 1.0;
+  for (int k = 2; k <= to - from; k++) factorial *= k;
+  for (int i = from; i <= to; i++) {
+    w[i] = factorial;
+    for (int k = from; k <= to; k++) w[i] /= k == i ? 1.0 : t[i] - t[k];
+  }
+}
+
+/* The lower differences leave out the old node, and then the first, which is as far away from the middle of
+ * the step as the last. */
+static levels levels_of(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga__state *before = &st->next;
+  const ga__colloc_rule *rule = c->now, *old = ga__colloc_last_rule(st, before);
+  const double h = st->now.scalar[GA__T] - before->scalar[GA__T], h_old = before->scalar[GA__H_OLD];
+  const int M = rule->stages, first = rule->first, middle = old ? old->stages / 2 : 0;
+  double t[GA__NODES + 1];
+  levels l = {
+      .n = M - first + (old != NULL), .first = first, .stages = M, .stride = st->sys->n, .z = c->nodes};
+  for (int m = first; m <= M; m++) t[m] = rule->c[m];
+  if (old) {
+    l.old = before->own + GA__COLLOC_Z + middle * l.stride;
+    t[M + 1] = -(1.0 - old->c[middle]) * h_old / h;
+  }
+  set_weights(l.w[2], t, first, old ? M + 1 : M);
+  set_weights(l.w[1], t, old ? first : first + 1, M);
+  if (l.n >= 2) set_weights(l.w[0], t, first + 1, old ? M : M - 1);
+  return l;
+}
+
+static double level(const levels *l, int which, int i)
+{
+  const double *z = l->z + i, *w = l->w[which];
+  double sum = l->old ? w[l->stages + 1] * l->old[i] : 0.0;
+  for (int m = l->first; m <= l->stages; m++) sum += w[m] * z[m * l->stride];
+  return fabs(sum);
+}
+
+/* X of the components [at, at + n) of z. */
+static double growth(const levels *l, int at, int n)
+{
+  double most[LEVELS] = {0.0};
+  for (int i = at; i < at + n; i++)
+    for (int k = 0; k < LEVELS; k++) most[k] = fmax(most[k], level(l, k, i));
+  const double X = l->n >= 2 ? sqrt(most[2] / most[0]) : most[2] / most[1];
+  return most[2] > 0.0 ? fmin(X, X_MOST) : 0.0;
+}
+
+/* powers[k] := what a_(n−1+k) is multiplied by to become a_p. */
+static void set_powers(const levels *l, double X, double p, double powers[2])
+{
+  for (int k = 0; k < 2; k++) powers[k] = X > 0.0 ? pow(X, p - (l->n - 1 + k)) : 0.0;
+}
+
+/* e[n] := the larger of itself and factor · a_p of the components from `at` on. */
+static void add_errors(const levels *l, double p, double factor, int at, int n, double *e)
+{
+  double powers[2];
+  set_powers(l, growth(l, at, n), p, powers);
+  for (int i = 0; i < n; i++)
+    e[i] = fmax(e[i], factor * fmax(powers[0] * level(l, 1, at + i), powers[1] * level(l, 2, at + i)));
+}
+
+/* In SE(3), where forces and velocities turn with the body, errors of steps are larger than derivatives of
+ * vdot say, by SCREW: measured (docs/theory.md). */
+#define SCREW 30.0
+
+static void enlarge_screws(const ga_group *g, double *e)
+{
+  for (int b = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    for (int i = start; size == 6 && i < start + size; i++) e[i] *= SCREW;
+  }
+}
+
+/* ---- Forces ---- */
+
+/* Rounding of a difference of multipliers: at the nodes they come from velocities over h, times masses. */
+#define ROUNDINGS 50.0
+
+static double noise_of_forces(ga_stepper *st, const levels *l)
+{
+  const ga_system *sys = st->sys;
+  const ga__state *now = &st->now;
+  const double h = now->scalar[GA__T] - st->next.scalar[GA__T];
+  double *inertia = ga__colloc_of(st)->omega, weights = 0.0;
+  for (int k = 0; k <= l->stages + 1; k++) weights += fabs(l->w[2][k]);
+  for (int i = 0; i < sys->nv; i++) st->exponent[i] = 1.0; /* free here */
+  ga_point p = ga__state_point(now);
+  p.vdot = st->exponent;
+  if (ga__call(sys, GA__MASS, &p, inertia)) return 0.0;
+  const double rate = ga__rounding_of_rate(sys) * (1.0 + ga__max_abs(now->v, sys->nv, NULL)) / h;
+  return ROUNDINGS * weights * rate * ga__max_abs(inertia, sys->nv, NULL);
+}
+
+/* Where constraints prescribe the motion, only forces have errors: the largest relative one of the
+ * multipliers counts as one of q. */
+static void forces_as_positions(ga_stepper *st, const levels *l, int order, double *e_q)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int first = sys->nv, n = sys->start[GA_BLOCK_X] - first, M = c->now->stages;
+  const double begin = ga__max_abs(c->nodes + first, n, NULL),
+               end = ga__max_abs(c->nodes + M * sys->n + first, n, NULL), size = fmax(begin, end),
+               noise = noise_of_forces(st, l);
+  double powers[2], largest = 0.0, *scale = c->omega;
+  if (!(size > noise)) return;
+  set_powers(l, growth(l, first, n), order, powers);
+  for (int i = 0; i < n; i++) {
+    const double off =
+        fmax(powers[0] * (level(l, 1, first + i) - noise), powers[1] * (level(l, 2, first + i) - noise));
+    largest = fmax(largest, FACTOR[order] * off / size);
+  }
+  ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
+  for (int i = 0; i < sys->nv; i++) e_q[i] = fmax(e_q[i], largest * scale[i]);
+}
+
+/* ---- Of a step ---- */
+
+static void clear(double *e, int n)
+{
+  for (int i = 0; i < n; i++) e[i] = 0.0;
+}
+
+/* Errors by the derivatives that the last step shows, of a step of this order. */
+static void find_errors(ga_stepper *st, int order, double *e_q, double *e_v, double *e_x)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const levels l = levels_of(st);
+  const int nx = sys->size[GA_BLOCK_X], M = c->now->stages,
+            stiff = c->in_order && st->opts.order == 0 && order == c->now->order;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = order, factor = FACTOR[order];
+  clear(e_q, sys->nv);
+  clear(e_x, nx);
+  add_errors(&l, p - 2.0, factor * h * h, 0, sys->nv, e_q);
+  enlarge_screws(sys->group, e_q);
+  add_errors(&l, stiff ? M : p - 1.0, (stiff ? STIFF_STATES[M] : factor) * h, sys->start[GA_BLOCK_X], nx,
+             e_x);
+  if (e_v) clear(e_v, sys->nv);
+  if (e_v) add_errors(&l, p - 1.0, factor * h, 0, sys->nv, e_v);
+  if (e_v) enlarge_screws(sys->group, e_v);
+  if (ga__is_held(st)) forces_as_positions(st, &l, order, e_q);
+}
+
+/* Sweeps contract in proportion to h: beyond RATE_MOST the work of a longer step grows faster than its size.
+ * Where errors would allow steps of twice the size, these are tried: that sweeps fail shows stiff equations.
+ * A body may turn by GA__TURN_MOST in a step. */
+#define RATE_MOST 0.4
+#define NEAR 0.95
+
+double ga__colloc_growth(const ga_stepper *st, double wanted)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga_group *g = st->sys->group;
+  const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], rate = c->slowest;
+  double most = c->in_order || wanted > 2.0 ? wanted : fmin(wanted, fmax(1.0, RATE_MOST / rate));
+  for (int b = 0; b < ga_group_n_blocks(g); b++) {
+    int start, size = ga_group_block(g, b, &start);
+    double sum = 0.0;
+    for (int i = start + size - 3; i < start + size; i++) sum += st->now.v[i] * st->now.v[i];
+    if (sum > 0.0) most = fmin(most, NEAR * GA__TURN_MOST / (h * sqrt(sum)));
+  }
+  return most;
+}
+
+int ga__colloc_failed_simply(const ga_stepper *st)
+{
+  return ga__colloc_of(st)->in_order && !(st->next.own[GA__COLLOC_STIFF] > 0.0);
+}
+
+double ga__colloc_order_seen(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return c->now ? c->now->order : st->order;
+}
+
+void ga__colloc_estimate(ga_stepper *st)
+{
+  find_errors(st, ga__colloc_of(st)->now->order, st->est_q, st->est_v, st->est_x);
+}
+
+int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x)
+{
+  const int now = ga__colloc_of(st)->now->order;
+  const int known = ga__colloc_last_rule(st, &st->next) != NULL;
+  if (now % 2 != 0 || !known || (order != now - 2 && order != now + 2)) return 0;
+  find_errors(st, order, e_q, NULL, e_x);
+  return 1;
+}
