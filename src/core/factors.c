@@ -77,8 +77,11 @@ static ga_status create_factors(ga_stepper *st, int leaves_out)
   for (int form = GA__N_FORMS - 1; !status && form >= 0; form--) {
     if (!set[form].assembly.K) continue;
     status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].lu);
-    for (int i = 0; !status && i < stages - 1; i++)
-      status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].further[i]);
+    for (int i = 0; !status && i < stages - 1; i++) {
+      status = ga__lu_create_like(set[form].lu, &set[form].further[i]);
+      if (!status && !set[form].further[i])
+        status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].further[i]);
+    }
   }
   return status;
 }

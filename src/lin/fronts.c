@@ -613,16 +613,6 @@ static int list_entries(plan *p)
   return ok;
 }
 
-static void note_order(ga__fronts *out)
-{
-  uint64_t sum = (uint64_t)out->n_fronts;
-  for (int k = 0; k < out->n; k++)
-    sum = (sum ^ ((uint64_t)out->P[k] << 32 | (uint64_t)out->Q[k])) * 0x9e3779b97f4a7c15u, sum ^= sum >> 29;
-  for (int i = 0; i < out->n_fronts; i++)
-    sum = (sum ^ (uint64_t)out->front[i].size) * 0x9e3779b97f4a7c15u, sum ^= sum >> 29;
-  out->order = sum;
-}
-
 static int make_plan(plan *p)
 {
   const size_t n = (size_t)p->n;
@@ -633,10 +623,7 @@ static int make_plan(plan *p)
   p->out->n_components = ga__order_components(p->ctx, p->A, p->order, p->component);
   if (p->out->n_components < 0 || !find_blocks(p) || !sort_within_blocks(p) || !find_edges(p)) return 0;
   if (!eliminate(p) || !amalgamate(p) || !postorder(p)) return 0;
-  const int ok =
-      make_fronts(p) && find_below(p) && measure(p) && list_rows(p) && list_off(p) && list_entries(p);
-  if (ok) note_order(p->out);
-  return ok;
+  return make_fronts(p) && find_below(p) && measure(p) && list_rows(p) && list_off(p) && list_entries(p);
 }
 
 ga_status ga__fronts_create(ga_context *ctx, const ga_sparse *A, const ga__order *order, ga__fronts *out)

@@ -3,7 +3,6 @@
 #define GALPHA_LIN_FRONTS_H
 
 #include "lin/lin_impl.h"
-#include <stdint.h>
 
 /* Fronts of at least this many rows are large: blocks are amalgamated in them, and they have their own
  * kernels (large_front.c). */
@@ -60,8 +59,6 @@ typedef struct ga__fronts {
   int longest;          /* width of the widest front */
   size_t stack_size;    /* largest number of doubles on the stack */
   int n_waiting;        /* largest number of fronts on the stack */
-  uint64_t order;       /* a checksum of P, Q and the sizes of the fronts: plans of one matrix and order are
-                           equal */
 } ga__fronts;
 
 /* GA_ERR_MEMORY: out of memory, or fronts too large for an int; nothing is left allocated. */

@@ -9,6 +9,7 @@
 typedef struct ga__lu_backend {
   ga_status (*create)(
       ga_lu *lu); /* sets lu->data; on failure destroy is called with data NULL or incomplete */
+  ga_status (*create_like)(ga_lu *lu, const ga_lu *like); /* NULL: not possible */
   void (*destroy)(ga_lu *lu);
   ga_status (*factor)(ga_lu *lu); /* sets rcond, weak_column, n_fill and counts n_factor or n_refactor */
   void (*solve)(ga_lu *lu, double *b);
@@ -84,6 +85,9 @@ ga_status ga__lu_create_reduced(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
  * are zero except on the diagonal. Ignored by other kinds of factors. */
 void ga__lu_decouple(ga_lu *lu, int n, const int *column);
 
+/* Factors of the same A in the same order. Kinds that share what they have planned do so; of others GA_OK and
+ * *out = NULL: to be created as the first ones were. */
+ga_status ga__lu_create_like(const ga_lu *like, ga_lu **out);
 /* ga_lu_solve() of n matrices, each with its own right-hand side; the results are the same. Fronts of
  * matrices with one pattern are solved together, which is faster: most of a solution is waiting for numbers.
  */

@@ -170,6 +170,24 @@ ga_status ga__lu_create_ordered(ga_context *ctx, const ga_sparse *A, ga_lu_kind 
   return status;
 }
 
+ga_status ga__lu_create_like(const ga_lu *like, ga_lu **out)
+{
+  *out = NULL;
+  if (!like->data || !like->backend->create_like) return GA_OK;
+  ga_lu *lu = ga__alloc(like->ctx, 1, sizeof *lu);
+  if (!lu) return ga__no_memory(like->ctx, "LU factors");
+  *lu = (ga_lu){.ctx = like->ctx, .A = like->A, .backend = like->backend, .flops = like->flops};
+  lu->info.kind = like->info.kind;
+  lu->info.rcond = 1;
+  lu->info.weak_column = -1;
+  const ga_status status = lu->backend->create_like(lu, like);
+  if (status)
+    ga_lu_destroy(&lu);
+  else
+    *out = lu;
+  return status;
+}
+
 void ga_lu_destroy(ga_lu **lu)
 {
   if (!lu || !*lu) return;

@@ -53,8 +53,16 @@ typedef struct factor_history {
   uint64_t seen; /* checksum of the last matrix if KLU factored it; else 0 */
 } factor_history;
 
+/* What all factors have in common that were created alike. */
+typedef struct shared_plan {
+  ga__fronts fronts;
+  int users;
+  int *P, *Q; /* [n] the order for KLU */
+} shared_plan;
+
 typedef struct blocks {
-  ga__fronts plan;
+  shared_plan *shared;
+  const ga__fronts *plan;    /* the one in it */
   double *numbers;           /* memory for the factors of all fronts, */
   ga__front_factors factors; /* aligned to cache lines */
   double *off_value;         /* values of A outside the components at the last factorisation */
@@ -76,19 +84,27 @@ typedef struct blocks {
   factor_history marked;
   int scale_marked; /* 1: marked_R, marked_C hold R and C of the mark */
   double *marked_R, *marked_C;
-  ga_lu klu;          /* data NULL: not created yet, */
-  int *klu_P, *klu_Q; /* [n] and the order for it */
+  ga_lu klu; /* data NULL: not created yet */
 } blocks;
+
+static void release_plan(ga_context *ctx, shared_plan *shared)
+{
+  if (!shared || --shared->users > 0) return;
+  ga__fronts_destroy(ctx, &shared->fronts);
+  ga__free(ctx, shared->P);
+  ga__free(ctx, shared->Q);
+  ga__free(ctx, shared);
+}
 
 static void block_destroy(ga_lu *lu)
 {
   blocks *b = lu->data;
-  ga__fronts_destroy(lu->ctx, &b->plan);
+  release_plan(lu->ctx, b->shared);
   if (b->klu.data) b->klu.backend->destroy(&b->klu);
   void *const array[] = {
       b->numbers,         b->off_value, b->room,     b->panel, b->stack, b->waiting, b->factors.taken,
       b->factors.inverse, b->pivot,     b->x,        b->local, b->R,     b->C,       b->over,
-      b->below_R,         b->marked_R,  b->marked_C, b->klu_P, b->klu_Q};
+      b->below_R,         b->marked_R,  b->marked_C};
   for (size_t i = 0; i < sizeof array / sizeof *array; i++) ga__free(lu->ctx, array[i]);
   ga__free(lu->ctx, b);
   lu->data = NULL;
@@ -103,7 +119,7 @@ static double *aligned(double *memory)
 static ga_status allocate_factors(ga_lu *lu)
 {
   blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   const size_t n = (size_t)plan->n;
   struct {
     void **array;
@@ -136,13 +152,14 @@ static ga_status allocate_factors(ga_lu *lu)
 
 static int n_fill(const blocks *b)
 {
-  return b->plan.n_fill < INT_MAX ? (int)b->plan.n_fill : INT_MAX;
+  return b->plan->n_fill < INT_MAX ? (int)b->plan->n_fill : INT_MAX;
 }
 
-static ga_status create_klu(ga_lu *lu, const ga__order *order)
+static ga_status create_klu(ga_lu *lu)
 {
   blocks *b = lu->data;
-  b->klu = (ga_lu){.ctx = lu->ctx, .A = lu->A, .backend = &ga__lu_klu, .order = order};
+  const ga__order order = {.P = b->shared->P, .Q = b->shared->Q};
+  b->klu = (ga_lu){.ctx = lu->ctx, .A = lu->A, .backend = &ga__lu_klu, .order = &order};
   const ga_status status = b->klu.backend->create(&b->klu);
   b->klu.order = NULL;
   if (status && b->klu.data) b->klu.backend->destroy(&b->klu);
@@ -150,28 +167,48 @@ static ga_status create_klu(ga_lu *lu, const ga__order *order)
   return status;
 }
 
-static ga_status keep_order(ga_lu *lu)
+static ga_status create_plan(ga_lu *lu)
 {
   blocks *b = lu->data;
   const size_t n = (size_t)lu->A->cols;
-  b->klu_P = ga__alloc(lu->ctx, n, sizeof *b->klu_P);
-  b->klu_Q = ga__alloc(lu->ctx, n, sizeof *b->klu_Q);
-  if (!b->klu_P || !b->klu_Q) return ga__no_memory(lu->ctx, "sparse LU factors");
-  memcpy(b->klu_P, lu->order->P, n * sizeof *b->klu_P);
-  memcpy(b->klu_Q, lu->order->Q, n * sizeof *b->klu_Q);
-  return GA_OK;
+  shared_plan *shared = b->shared = ga__alloc(lu->ctx, 1, sizeof *shared);
+  if (!shared) return ga__no_memory(lu->ctx, "sparse LU factors");
+  shared->users = 1;
+  shared->P = ga__alloc(lu->ctx, n, sizeof *shared->P);
+  shared->Q = ga__alloc(lu->ctx, n, sizeof *shared->Q);
+  if (!shared->P || !shared->Q) return ga__no_memory(lu->ctx, "sparse LU factors");
+  memcpy(shared->P, lu->order->P, n * sizeof *shared->P);
+  memcpy(shared->Q, lu->order->Q, n * sizeof *shared->Q);
+  return ga__fronts_create(lu->ctx, lu->A, lu->order, &shared->fronts);
+}
+
+/* What is not shared. */
+static ga_status create_numbers(ga_lu *lu)
+{
+  blocks *b = lu->data;
+  ga_status status = GA_OK;
+  b->plan = &b->shared->fronts;
+  lu->info.n_fill = n_fill(b);
+  if (b->plan->n_factors > FEW_NUMBERS) return GA_OK;
+  status = create_klu(lu);
+  return status ? status : allocate_factors(lu);
 }
 
 static ga_status block_create(ga_lu *lu)
 {
+  lu->data = ga__alloc(lu->ctx, 1, sizeof(blocks));
+  if (!lu->data) return ga__no_memory(lu->ctx, "sparse LU factors");
+  const ga_status status = create_plan(lu);
+  return status ? status : create_numbers(lu);
+}
+
+static ga_status block_create_like(ga_lu *lu, const ga_lu *like)
+{
   blocks *b = lu->data = ga__alloc(lu->ctx, 1, sizeof *b);
   if (!b) return ga__no_memory(lu->ctx, "sparse LU factors");
-  ga_status status = ga__fronts_create(lu->ctx, lu->A, lu->order, &b->plan);
-  const int few = b->plan.n_factors <= FEW_NUMBERS;
-  if (!status) status = few ? create_klu(lu, lu->order) : keep_order(lu);
-  if (!status && few) status = allocate_factors(lu);
-  lu->info.n_fill = n_fill(b);
-  return status;
+  b->shared = ((const blocks *)like->data)->shared;
+  b->shared->users++;
+  return create_numbers(lu);
 }
 
 /* ---- Scaling ---- */
@@ -189,7 +226,7 @@ static double reciprocal(double x, int half)
 static void scale_diagonals(const ga_lu *lu)
 {
   blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   for (int k = 0; k < plan->n; k++) {
     const int at = ga_sparse_find(lu->A, plan->P[k], plan->Q[k]);
     const double a = at >= 0 ? fabs(lu->A->value[at]) : 0;
@@ -201,7 +238,7 @@ static void scale_diagonals(const ga_lu *lu)
 static void find_largest(const ga_lu *lu, double *row, double *column)
 {
   const blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   const ga_sparse *A = lu->A;
   for (int c = 0, k = 0; c < plan->n_components; c++) {
     const ga__front *last = &plan->front[plan->component[c + 1] - 1];
@@ -231,7 +268,7 @@ static void balance(const ga_lu *lu, double *row, double *column)
   for (int sweep = 0, changed = 1; changed && sweep < BALANCE_MOST; sweep++) {
     changed = 0;
     find_largest(lu, row, column);
-    for (int k = 0; k < b->plan.n; k++) {
+    for (int k = 0; k < b->plan->n; k++) {
       if (!(row[k] > 0 && column[k] > 0)) continue;
       int exponent;
       frexp(row[k] / column[k], &exponent);
@@ -248,7 +285,7 @@ static void balance(const ga_lu *lu, double *row, double *column)
 static void limit_scale(const ga_lu *lu, int first, int k, double *row)
 {
   blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   const ga_sparse *A = lu->A;
   const int end = A->col_start[plan->Q[k] + 1];
   double column = 0;
@@ -270,7 +307,7 @@ static void limit_scale(const ga_lu *lu, int first, int k, double *row)
 static void find_scale(const ga_lu *lu)
 {
   blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   const ga_sparse *A = lu->A;
   double *row = b->x;
   scale_diagonals(lu);
@@ -294,7 +331,7 @@ static void find_scale(const ga_lu *lu)
 /* What follows from R. */
 static void note_scale(blocks *b)
 {
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   for (int i = 0; i < plan->n; i++) b->over[i] = 1 / b->R[i];
   for (int i = 0; i < plan->n_fronts; i++) {
     const ga__front *f = &plan->front[i];
@@ -305,7 +342,7 @@ static void note_scale(blocks *b)
 static void renew_scale(const ga_lu *lu)
 {
   blocks *b = lu->data;
-  const size_t bytes = (size_t)b->plan.n * sizeof(double);
+  const size_t bytes = (size_t)b->plan->n * sizeof(double);
   if (b->marking && b->now.scaled && !b->scale_marked) {
     memcpy(b->marked_R, b->R, bytes);
     memcpy(b->marked_C, b->C, bytes);
@@ -320,10 +357,10 @@ static double block_column_max(const ga_lu *lu, int column)
 {
   const blocks *b = lu->data;
   const ga_sparse *A = lu->A;
-  const double C = b->C[b->plan.column_pivot[column]];
+  const double C = b->C[b->plan->column_pivot[column]];
   double most = 0;
   for (int p = A->col_start[column]; p < A->col_start[column + 1]; p++)
-    most = fmax(most, b->R[b->plan.row_pivot[A->row[p]]] * C * fabs(A->value[p]));
+    most = fmax(most, b->R[b->plan->row_pivot[A->row[p]]] * C * fabs(A->value[p]));
   return most;
 }
 
@@ -338,7 +375,7 @@ typedef struct live_front {
 
 static live_front front_at(const blocks *b, int i)
 {
-  const ga__front *f = &b->plan.front[i];
+  const ga__front *f = &b->plan->front[i];
   double *F = b->front[i % 2];
   return (live_front){f, ga__front_is_large(f) ? F : b->factors.value + f->factor, F};
 }
@@ -357,8 +394,8 @@ static update update_of(const blocks *b, int number)
 {
   const live_front live = front_at(b, number);
   const ga__front *f = live.f;
-  update u = {live.other + f->own,      f->below,   1, f->width, b->plan.place + f->index,
-              b->plan.piece + f->index, f->n_pieces};
+  update u = {live.other + f->own,       f->below,   1, f->width, b->plan->place + f->index,
+              b->plan->piece + f->index, f->n_pieces};
   if (ga__front_is_large(f)) {
     u.from = live.other + (size_t)f->size * (size_t)f->width + f->size;
     u.row = f->width;
@@ -431,7 +468,7 @@ GA__INLINE double *add_children(const blocks *b, const live_front *live, int num
       u = update_of(b, number - 1);
     } else {
       const int child = b->waiting[--*n_waiting];
-      end -= (size_t)b->plan.front[child].below * (size_t)b->plan.front[child].below;
+      end -= (size_t)b->plan->front[child].below * (size_t)b->plan->front[child].below;
       u = update_on_stack(b, child, end);
     }
     if (ga__front_is_large(f))
@@ -468,7 +505,7 @@ GA__INLINE void copy_runs(double *to, const double *value, const ga__run *run, i
 GA__INLINE void fill_front(const blocks *b, const live_front *live, const double *value)
 {
   const ga__front *f = live->f;
-  const ga__run *run = b->plan.entry + f->entry;
+  const ga__run *run = b->plan->entry + f->entry;
   const size_t W = (size_t)f->width;
   if (ga__front_is_large(f)) {
     clear(live->own, (size_t)(f->size + f->below) * W);
@@ -564,7 +601,7 @@ GA__WIDE static double *assemble_front(const blocks *b, const live_front *live, 
 static void factor_blocks(ga_lu *lu)
 {
   blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   double *end = b->stack, growth = 0, bad = 0;
   int n_waiting = 0;
   for (int i = 0; i < plan->n_fronts; i++) {
@@ -584,7 +621,7 @@ static void factor_blocks(ga_lu *lu)
 static int are_factors_good(ga_lu *lu)
 {
   const blocks *b = lu->data;
-  return b->growth <= MOST_GROWTH && ga__lu_check_pivots(lu, b->pivot, 1, b->plan.Q) == GA__PIVOTS_GOOD;
+  return b->growth <= MOST_GROWTH && ga__lu_check_pivots(lu, b->pivot, 1, b->plan->Q) == GA__PIVOTS_GOOD;
 }
 
 /* Checksum of the bits of A's values, never 0. */
@@ -603,8 +640,7 @@ static uint64_t checksum(const ga_sparse *A)
 static ga_status factor_by_klu(ga_lu *lu, uint64_t seen)
 {
   blocks *b = lu->data;
-  const ga__order order = {.P = b->klu_P, .Q = b->klu_Q};
-  ga_status status = b->klu.data ? GA_OK : create_klu(lu, &order);
+  ga_status status = b->klu.data ? GA_OK : create_klu(lu);
   if (status) return status;
   b->by_klu = 1;
   b->now.seen = seen;
@@ -662,7 +698,7 @@ static ga_status block_factor(ga_lu *lu)
 /* Moves known unknowns of other components to the right-hand side of one. */
 static void move_known(const blocks *b, const ga__front *first, const ga__front *last)
 {
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   double *x = b->x;
   for (int k = first->first; k < last->first + last->size; k++) {
     double sum = 0;
@@ -674,21 +710,21 @@ static void move_known(const blocks *b, const ga__front *first, const ga__front 
 
 static void load(const blocks *b, const double *rhs)
 {
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   for (int k = 0; k < plan->n; k++) b->x[k] = rhs[plan->P[k]];
   memset(b->x + plan->n, 0, 4 * sizeof *b->x);
 }
 
 static void store(const blocks *b, double *rhs)
 {
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = b->x[k];
 }
 
 /* Matrices of the same plan, each with its own right-hand side. */
 static void solve_together(const blocks *const b[], double *const rhs[], int count)
 {
-  const ga__fronts *plan = &b[0]->plan;
+  const ga__fronts *plan = b[0]->plan;
   const ga__front_factors *factors[TOGETHER];
   double *x[TOGETHER];
   for (int m = 0; m < count; m++) {
@@ -718,9 +754,8 @@ static void block_solve(ga_lu *lu, double *rhs)
 static int are_alike(const ga_lu *one, const ga_lu *other)
 {
   const blocks *a = one->data, *b = other->data;
-  if (one->backend != &ga__lu_block || other->backend != &ga__lu_block || one->A != other->A || !a || !b)
-    return 0;
-  return one->factored && other->factored && !a->by_klu && !b->by_klu && a->plan.order == b->plan.order;
+  if (one->backend != &ga__lu_block || other->backend != &ga__lu_block || !a || !b) return 0;
+  return a->plan == b->plan && one->factored && other->factored && !a->by_klu && !b->by_klu;
 }
 
 ga_status ga__lu_solve_together(ga_lu *const lu[], double *const b[], int n)
@@ -747,7 +782,7 @@ ga_status ga__lu_solve_together(ga_lu *const lu[], double *const b[], int n)
 /* Large fronts. own := U11⁻ᵀ own; its products are subtracted from the rows below. */
 static void large_upper_t(const blocks *b, const ga__front *f, double *x)
 {
-  const int s = f->size, *index = b->plan.index + f->index;
+  const int s = f->size, *index = b->plan->index + f->index;
   const size_t W = (size_t)(s + f->below);
   const double *U = b->factors.value + f->factor, *inverse = b->factors.inverse + f->first;
   double *own = x + f->first;
@@ -761,7 +796,7 @@ static void large_upper_t(const blocks *b, const ga__front *f, double *x)
 /* own := Pᵀ L11⁻ᵀ (own − L21ᵀ below) */
 static void large_lower_t(const blocks *b, const ga__front *f, double *x)
 {
-  const int s = f->size, *taken = b->factors.taken + f->first, *index = b->plan.index + f->index;
+  const int s = f->size, *taken = b->factors.taken + f->first, *index = b->plan->index + f->index;
   const size_t W = (size_t)(s + f->below);
   const double *L = b->factors.value + f->factor, *below = L + (size_t)s * W;
   double *y = b->local, *own = x + f->first;
@@ -780,7 +815,7 @@ static void upper_t(const blocks *b, const ga__front *f, double *x)
   if (ga__front_is_large(f))
     large_upper_t(b, f, x);
   else
-    ga__small_front_upper_t(&b->plan, f, &b->factors, x);
+    ga__small_front_upper_t(b->plan, f, &b->factors, x);
 }
 
 static void lower_t(const blocks *b, const ga__front *f, double *x)
@@ -788,13 +823,13 @@ static void lower_t(const blocks *b, const ga__front *f, double *x)
   if (ga__front_is_large(f))
     large_lower_t(b, f, x);
   else
-    ga__small_front_lower_t(&b->plan, f, &b->factors, x, b->local);
+    ga__small_front_lower_t(b->plan, f, &b->factors, x, b->local);
 }
 
 /* Moves the unknowns of one component to the right-hand sides of others. */
 static void move_known_t(const blocks *b, const ga__front *first, const ga__front *last, double *x)
 {
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   for (int k = first->first; k < last->first + last->size; k++)
     for (int p = plan->off_start[k]; p < plan->off_start[k + 1]; p++)
       x[plan->off[p].to] -= b->off_value[p] * x[k];
@@ -803,7 +838,7 @@ static void move_known_t(const blocks *b, const ga__front *first, const ga__fron
 static void block_solve_t(ga_lu *lu, double *rhs)
 {
   const blocks *b = lu->data;
-  const ga__fronts *plan = &b->plan;
+  const ga__fronts *plan = b->plan;
   double *x = b->x;
   if (b->by_klu) {
     b->klu.backend->solve_t((ga_lu *)&b->klu, rhs);
@@ -841,7 +876,7 @@ static void block_mark(ga_lu *lu)
 static void block_rollback(ga_lu *lu)
 {
   blocks *b = lu->data;
-  const size_t bytes = (size_t)b->plan.n * sizeof(double);
+  const size_t bytes = (size_t)b->plan->n * sizeof(double);
   if (!b->marking) return;
   if (b->scale_marked) {
     memcpy(b->R, b->marked_R, bytes);
@@ -867,6 +902,7 @@ static void block_forget(ga_lu *lu)
 }
 
 const ga__lu_backend ga__lu_block = {.create = block_create,
+                                     .create_like = block_create_like,
                                      .destroy = block_destroy,
                                      .factor = block_factor,
                                      .solve = block_solve,
