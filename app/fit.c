@@ -413,7 +413,7 @@ static int draw(const fit *f, const ga_fit_report *r, const char *path)
   app_gnuplot g;
   const int code = app_gnuplot_open(&g, f->s.a, path, WIDTH, PANEL * panels);
   if (code) return code;
-  fprintf(g.to, "set multiplot layout %d,1\nset grid lc rgb '#dddddd'\n", panels);
+  fprintf(g.to, "set multiplot layout %d,1\nset lmargin 12\nset grid lc rgb '#dddddd'\n", panels);
   for (int i = 0; i < panels; i++) {
     const ga_fit_column *c = &r->column[i];
     const ga_fit_data *d = &f->data[c->data];
@@ -429,9 +429,13 @@ static int draw(const fit *f, const ga_fit_report *r, const char *path)
     snprintf(text, sizeof text, *unit ? "%.100s  (%s)" : "%.100s", c->signal, unit);
     fputs("set xlabel 'time  (s)' noenhanced\nset ylabel ", g.to);
     app_gnuplot_label(g.to, text);
-    fprintf(g.to, " noenhanced\nplot $p%d using 1:2 with points pt 7 ps 0.45 lc rgb '#9aa7b4' title ", i);
+    fprintf(g.to,
+            " noenhanced\nplot $p%d using 1:3 with lines lw 1.5 lc rgb '#c4441d' title 'fitted', $p%d using "
+            "1:2 with "
+            "points pt 6 ps 0.5 lc rgb '#2b5c8a' title ",
+            i, i);
     app_gnuplot_label(g.to, f->n_data > 1 ? d->name : "measured");
-    fprintf(g.to, " noenhanced, $p%d using 1:3 with lines lw 2 lc rgb '#c4441d' title 'fitted'\n", i);
+    fputs(" noenhanced\n", g.to);
   }
   fputs("unset multiplot\n", g.to);
   return app_gnuplot_close(&g, f->s.a);
