@@ -6,6 +6,8 @@ ga_status ga__sample(ga_stepper *st, double from, double to, const double *q, co
   const ga_system *sys = st->sys;
   ga_point p = ga__state_point(&st->now);
   if (!sys->def.sample) return GA_OK;
+  st->sample_from = from, st->sample_to = to;
+  ga__copy_numbers(st->sample_x, x, sys->size[GA_BLOCK_X]);
   p.t = to, p.q = q, p.v = v, p.x = x;
   p.motion = 0;
   const ga_status before = ga__begin_callback(sys->ctx);

@@ -162,8 +162,6 @@ static ga_status check_method(ga_sensitivity *se)
                                       ? "steps of collocation are not differentiated"
                                       : "steps of the weighted methods are not differentiated",
                                   REMEDY);
-  if (st->sys->def.sample)
-    return ga__refuse_sensitivity(se, "states jump at sample times", "sampled blocks are not supported");
   if (st->sys->def.n_switches > 0)
     return ga__refuse_sensitivity(se, "parts have modes that switch, as dry friction or rigid stops",
                                   "parts that switch are not supported");

@@ -32,7 +32,9 @@ typedef struct ga__parameter {
   ga__tangent fixed;                    /* as now, but at a fixed time, where dt is not 0 */
   double dt, dt_begin;                  /* derivatives of the time of the state, and of that before, */
   double dh, dh_old, dh_old2, dh_start; /* and of the sizes of the last steps, and that of the start */
-  double from[GA__N_AT], to[GA__N_AT];  /* [s] by how much later both times are at other values */
+  double dt_grid;                      /* and of the times at which equal steps end */
+  double from[GA__N_AT], to[GA__N_AT]; /* [s] by how much later both times are at other values, */
+  double longer[GA__N_AT];             /* and by how much longer the first step behind a restart */
   double doubt;  /* [-] estimated error of differences, relative to the largest derivative of their kind */
   ga_state view; /* of now, */
   ga_state view_inside;

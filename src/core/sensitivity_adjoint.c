@@ -6,6 +6,7 @@
 #include "core/sensitivity.h"
 
 #include "core/arrays.h"
+#include "core/sample.h"
 
 #include <math.h>
 #include <string.h>
@@ -88,6 +89,8 @@ ga_status ga_adjoint_create(ga_context *ctx, ga_stepper *st, int n, const ga_par
   if (!out || !st || !parameter)
     return ga__refuse_null(ctx, __func__, !out ? "out" : !st ? "st" : "parameter");
   if (n < 1) return ga__refuse_number(ctx, "adjoint", "n", n, ">= 1");
+  const ga_status sampled = ga__refuse_samples(ctx, st->sys, __func__);
+  if (sampled) return sampled;
   if (o.interval < 1 || o.interval > 1000000)
     return ga__refuse_number(ctx, "adjoint", "interval", o.interval, "1 to 1000000");
   ga_adjoint *a = ga__alloc(ctx, 1, sizeof *a);

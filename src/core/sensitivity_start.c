@@ -35,10 +35,79 @@ static void move_begin(ga_sensitivity *se, int j, double by)
   for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) se->at_x[i] = st->begin_x[i] + by * d->x[i];
 }
 
+static const double AT[GA__N_AT] = {-2.0, -1.0, 1.0, 2.0};
+
+/* ---- Samples: states jump by a function of the state before ---- */
+
+static int has_samples(const ga_stepper *st)
+{
+  return st->sys->def.sample && st->begun_as == GA__BEHIND_JUMP;
+}
+
+static void move_array(double *out, const double *from, const double *d, double by, int n)
+{
+  for (int i = 0; i < n; i++) out[i] = from[i] + by * d[i];
+}
+
+/* The state before the jump, moved by `by` times its derivatives, into the work space of another stepper. */
+static void move_before(const ga_sensitivity *se, int j, double by, ga__state *out)
+{
+  const ga_stepper *st = se->st;
+  const int *size = st->sys->size;
+  const ga__tangent *d = &se->parameter[j].now;
+  const ga__state *s = &st->now;
+  const double *last = se->last, *block = s->block;
+  move_array(out->vdot, last + (s->vdot - block), d->vdot, by, st->sys->nv);
+  move_array(out->lambda, last + (s->lambda - block), d->lambda, by, size[GA_BLOCK_LAMBDA]);
+  move_array(out->psi, last + (s->psi - block), d->psi, by, size[GA_BLOCK_PSI]);
+  move_array(out->y, last + (s->y - block), d->y, by, size[GA_BLOCK_Y]);
+  move_array(se->at_x, st->sample_x, d->x, by, size[GA_BLOCK_X]);
+}
+
+/* se->at_x := the states behind samples at value k, at q, v and what else p has. */
+static ga_status sample(ga_sensitivity *se, ga_stepper *other, ga_point p, double later)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = other->sys;
+  p.t = st->sample_to + later;
+  p.x = se->at_x;
+  p.motion = 0;
+  const ga_status before = ga__begin_callback(sys->ctx);
+  const int code = sys->def.sample(sys->def.user, &p, st->sample_from + later, p.t, se->at_x);
+  return ga__end_callback(sys, "sample", -1, p.t, code ? -1 : 0, before);
+}
+
+static ga_status sample_before(ga_sensitivity *se, int j, int k, ga_stepper *other)
+{
+  const ga__parameter *par = &se->parameter[j];
+  move_before(se, j, AT[k] * par->given.step, &other->next);
+  ga_point p = ga__state_point(&other->next);
+  p.q = se->at_q, p.v = se->at_v;
+  return sample(se, other, p, par->to[k]);
+}
+
+/* Behind samples at the very start: the start before them has been made. */
+static ga_status start_behind_samples(ga_sensitivity *se, const ga_start_opts *opts, ga_stepper *other)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  ga__copy_numbers(se->at_q, other->now.q, sys->nq);
+  ga__copy_numbers(se->at_v, other->now.v, sys->nv);
+  ga__copy_numbers(se->at_x, other->now.x, sys->size[GA_BLOCK_X]);
+  ga_point p = ga__state_point(&other->now);
+  p.q = se->at_q, p.v = se->at_v;
+  ga_status status = sample(se, other, p, 0.0);
+  ga__start_again(other, GA__BEHIND_JUMP);
+  if (!status)
+    status = ga_stepper_start(other, opts, st->now.scalar[GA__T], se->at_q, se->at_v, se->at_x,
+                              st->begin_lambda, st->begin_psi, NULL);
+  ga__start_first(other);
+  return status;
+}
+
 /* The start of the stepper at value k of parameter j. */
 static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepper **out)
 {
-  static const double AT[GA__N_AT] = {-2.0, -1.0, 1.0, 2.0};
   const ga_stepper *st = se->st;
   const ga_parameter *given = &se->parameter[j].given;
   const ga_parameter_value *at = &given->at[k];
@@ -52,12 +121,17 @@ static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepp
     q = se->at_q, v = se->at_v, x = se->at_x;
     other->again = st->begun_as; /* outputs before are the first guess */
     ga__copy_numbers(other->begin_y, st->begin_y, st->sys->size[GA_BLOCK_Y]);
+    if (has_samples(st)) status = sample_before(se, j, k, other);
+  } else if (has_samples(st) && !x) {
+    x = st->sample_x;
   }
-  opts.max_change = HUGE_VAL;                                 /* the start itself has passed this test */
-  if (again && st->on_grid) opts.h -= se->parameter[j].to[k]; /* up to the same time */
+  if (status) return fail_start(se, j, status);
+  opts.max_change = HUGE_VAL; /* the start itself has passed this test */
+  if (again) opts.h += se->parameter[j].longer[k];
   const double t = st->now.scalar[GA__T] + (again ? se->parameter[j].to[k] : 0.0);
   status = ga_stepper_start(other, &opts, t, q ? q : st->begin_q, v ? v : st->begin_v, x ? x : st->begin_x,
                             st->begin_lambda, st->begin_psi, NULL);
+  if (!status && !again && has_samples(st)) status = start_behind_samples(se, &opts, other);
   if (status) return fail_start(se, j, status);
   if (other->now.scalar[GA__REDUNDANT] == st->now.scalar[GA__REDUNDANT]) return GA_OK;
   return ga__refuse_parameter(se, j, "other constraints are redundant at other values of it",

@@ -89,6 +89,7 @@ void ga__times_begin(ga_sensitivity *se)
   se->piece = se->st->now.scalar[GA__T];
   for (int j = 0; j < se->n; j++) {
     ga__parameter *par = &se->parameter[j];
+    par->dt_grid = 0.0;
     par->dt = par->dh = par->dt_begin = par->dh_old = par->dh_old2 = par->dh_start = 0.0;
     set_offsets(par, 0.0, par->from);
     set_offsets(par, 0.0, par->to);
@@ -126,12 +127,41 @@ ga_status ga__times_of_step(ga_sensitivity *se)
       status = compare_breaks(se, j, t, from, &own, par->to, behind, &rate);
       par->dh = rate - par->dt;
     }
-    if (!ends && st->on_grid) par->dh = -par->dt;
+    if (!ends && st->on_grid)
+      par->dh = st->of_last > 0.0 ? st->of_last * par->dh_old : par->dt_grid - par->dt;
     par->dt += par->dh;
     if (!ends) set_offsets(par, par->dt, par->to);
     if (!status) status = check_shift(se, par);
   }
   if (ends && !status && !own.restart) se->piece = t;
+  return status;
+}
+
+/* The first step behind a restart. Equal steps go on from it, or to the end of the one that was cut, which a
+ * further break may cut again: then they go on from that. */
+static ga_status find_first_size(ga_sensitivity *se, int j)
+{
+  const ga_stepper *st = se->st;
+  ga__parameter *par = &se->parameter[j];
+  const double t = st->now.scalar[GA__T], h = st->begun.h;
+  ga_breakpoint next;
+  int cut = 0;
+  set_offsets(par, 0.0, par->longer);
+  par->dh_start = 0.0;
+  if (!(st->regular > 0.0)) return GA_OK;
+  if (h >= (1.0 - ROUNDED) * st->regular) {
+    par->dt_grid = par->dt;
+    return GA_OK;
+  }
+  ga_status status = is_break(se, t + h, t + LOOKS_FROM * h, &cut, &next);
+  if (!status && cut) {
+    double before[GA__N_AT], behind[GA__N_AT];
+    status = compare_breaks(se, j, t + h, t + LOOKS_FROM * h, &next, before, behind, &par->dt_grid);
+    for (int k = 0; k < GA__N_AT; k++) par->longer[k] = before[k] - par->to[k];
+  } else {
+    for (int k = 0; k < GA__N_AT; k++) par->longer[k] = AT[k] * par->given.step * par->dt_grid - par->to[k];
+  }
+  par->dh_start = par->dt_grid - par->dt;
   return status;
 }
 
@@ -149,8 +179,8 @@ ga_status ga__times_of_restart(ga_sensitivity *se)
     if (jumps) status = compare_breaks(se, j, t, from, &own, before, par->to, &rate);
     par->dt_begin = par->dt = rate;
     par->dh = par->dh_old = par->dh_old2 = 0.0;
-    par->dh_start = st->on_grid ? -rate : 0.0;
     memcpy(par->from, par->to, sizeof par->from);
+    if (!status) status = find_first_size(se, j);
   }
   se->piece = t;
   return status;

@@ -68,6 +68,8 @@ static ga_status make_fixed_step(ga_simulator *sim)
   if (status)
     return ga__sim_fail_step(sim, st->now.scalar[GA__T],
                              "a step failed in all parts that were tried; the last one was h", h);
+  st->on_grid = h == most; /* up to a regular time, or a multiple of the last size on the way there */
+  st->of_last = st->on_grid && most < wanted ? RECOVER : 0.0;
   const double left = wanted + cut - h; /* too little for a separate step: added to the next one */
   sim->h_next = left > 1e-6 * fixed ? left : fixed + left;
   return GA_OK;

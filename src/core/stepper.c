@@ -148,7 +148,8 @@ static ga_status work_create(ga_stepper *st)
                             {&st->begin_psi, np},
                             {&st->switch_x, nx},
                             {&st->switch_v, nv},
-                            {&st->begin_y, (size_t)sys->size[GA_BLOCK_Y]}};
+                            {&st->begin_y, (size_t)sys->size[GA_BLOCK_Y]},
+                            {&st->sample_x, (size_t)sys->size[GA_BLOCK_X]}};
   ga_status status = ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &st->work, NULL);
   const size_t longest = n > (size_t)sys->nq ? n : (size_t)sys->nq;
   return status ? status : ga__stack_create(st->ctx, GA__SCRATCH_DEPTH, longest, &st->scratch);

@@ -64,7 +64,11 @@ struct ga_stepper {
   int can_undo;    /* 1: next holds the state before the last step */
   int warned;      /* 1: warned of a nearly singular iteration matrix */
 
-  int on_grid;                       /* 1: ends of equal steps are at fixed times, also behind breaks and events */
+  double sample_from, sample_to;     /* of the samples behind the last jump, */
+  double *sample_x;                  /* [n_x] and the states before */
+  int on_grid;                       /* 1: equal steps end at fixed times, also behind breaks and events, */
+  double regular;                    /* [s] their size; 0: error control chooses sizes */
+  double of_last;                    /* > 0: but this one is so many times as long as the last one */
   int order;                         /* of the next step, for methods that have a choice */
   int n_eta;                         /* multipliers η, 0: none */
   int commutes;                      /* 1: the commutator term is not zero */
@@ -102,8 +106,8 @@ struct ga_stepper {
   double *jerk_lambda, *jerk_psi, *jerk_y; /* and the rates of λ, ψ, y that come with them */
   double *offset;                          /* [n_lambda] h² B r */
   double *begin_q, *begin_v, *begin_x, *begin_lambda, *begin_psi; /* values given to the start */
-  ga_start_opts begun; /* options of the last start, */
-  ga__again begun_as;  /* and its kind */
+  ga_start_opts begun;                                            /* options of the last start, */
+  ga__again begun_as;                                             /* and its kind */
   int switched;     /* 1: the last start has changed modes of switches */
   double *switch_v; /* [nv] velocities behind an impact */
   int tries_modes;  /* 1: modes of switches may change after this start */
@@ -167,7 +171,8 @@ void ga__failure_keep(ga_stepper *st,
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
 /* All of a state within the last step. */
 ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out);
-/* Derivatives of values at the end of the last step, at its beginning, and of those one and two steps before. */
+/* Derivatives of values at the end of the last step, at its beginning, and of those one and two steps before.
+ */
 typedef struct ga__inside_rates {
   const double *v[2], *x[2], *xdot[2], *vdot[4], *lambda[4], *psi[4], *y[4];
 } ga__inside_rates;

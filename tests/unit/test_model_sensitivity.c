@@ -378,6 +378,32 @@ static void breaks_that_move(void **state)
   }
 }
 
+/* A controller that runs at times of its own, of which one parameter is the period. */
+static void sampled_controllers(void **state)
+{
+  static const char MOTOR[] =
+      "galpha: 1\n"
+      "gravity: [0, -9.81, 0]\n"
+      "parameters: {K: 0.25, R: 0.8, gain: 12, period: 7.43 ms, slow: 24.3 ms, pole: 0.6, start: -1.1}\n"
+      "bodies: {arm: {type: rigid, mass: 0.5, inertia: [4e-3, 4e-3, 4e-3], com: [0.12, 0, 0], rotation: "
+      "{axis: [0, 0, 1], angle: start}}}\n"
+      "markers: {tip: {body: arm, position: [0.3, 0.1, 0]}}\n"
+      "joints: {shaft: {type: revolute, a: ground, b: arm, at: [0, 0, 0]}}\n"
+      "blocks:\n"
+      "  setpoint: {type: transfer_function, unit: rad, inputs: 0.4*sin(9*t) - 1, num: [1 - pole, 0], den: "
+      "[1, -pole], sample_time: slow}\n"
+      "  control: {type: pid, unit: V, inputs: {setpoint: setpoint, measurement: shaft.angle}, kp: gain, ki: "
+      "20, kd: 0.3, filter_time: 2*period, sample_time: period}\n"
+      "  current: {type: state_space, unit: A, A: [[-R/3e-3]], B: [[1/3e-3, -K/3e-3]], C: [[1]], inputs: "
+      "[control, shaft.angle_rate]}\n"
+      "forces: {motor: {type: actuator, coordinate: shaft.angle, force: K*current}}\n"
+      "simulation: {t_end: 2}\n";
+  static const course COURSES[] = {{MOTOR, {"K", "R", "gain", "pole", "start"}, 2e-3, 40, 1e-2},
+                                   {MOTOR, {"period", "slow"}, 2e-3, 21, 1e-3}};
+  (void)state;
+  for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
+}
+
 /* A rail that is level at one value only: at others nothing is at rest. */
 static void equilibria_that_vanish_are_refused(void **state)
 {
@@ -462,6 +488,7 @@ int main(int argc, char **argv)
   const struct CMUnitTest tests[] = {cmocka_unit_test(signals_of_models),
                                      cmocka_unit_test(starts_at_an_equilibrium),
                                      cmocka_unit_test(breaks_that_move),
+                                     cmocka_unit_test(sampled_controllers),
                                      cmocka_unit_test(equilibria_that_vanish_are_refused),
                                      cmocka_unit_test(wrong_parameters_are_refused),
                                      cmocka_unit_test(texts_are_varied_too)};
