@@ -121,6 +121,72 @@ ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *c, ga
   return ga__call(sys, GA__STATE, &p, f->xdot);
 }
 
+/* ---- How fast small changes of a motion grow ----
+ * A change w of v and of the states, with h w of q, changes h vdot and h xdot by h² ∂vdot/∂q w + h ∂vdot/∂v w
+ * and so on: for an oscillation of angular frequency ω by (hω)² w, for a damped motion by h/τ w. Applied
+ * several times, the fastest part remains. */
+enum { GROWTH_PASSES = 3 };
+#define SMALL_CHANGE 1e-4 /* of velocities and states, */
+#define LEAST_CHANGE 1e-7 /* and at least this of coordinates */
+
+/* Change of accelerations and rates over h, from w[nv + n_x] of relative size `scale` to the same. r0[n]: the
+ * residual without it. next is lost. */
+static ga_status grow_once(ga_stepper *st, double h, double scale, const double *r0, const double *unit,
+                           double *w, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  const ga__state *now = &st->now;
+  ga__state *next = &st->next;
+  double *d = ga__take(&scratch, sys->n);
+  ga__state_copy(st, next, now);
+  for (int i = 0; i < nv; i++) {
+    st->exponent[i] = h * scale * w[i];
+    next->v[i] += scale * w[i];
+  }
+  for (int i = 0; i < nx; i++) next->x[i] += scale * unit[i] * w[nv + i];
+  ga_group_move(sys->group, next->q, now->q, st->exponent);
+  const ga_point p = ga__state_point(next);
+  ga_status status = acceleration_residual(st, next, &p, 1, d, scratch);
+  for (int i = 0; !status && i < sys->n; i++) d[i] -= r0[i];
+  if (!status) status = ga__saddle_solve(&st->saddle, &st->red.null, d);
+  if (status) return status;
+  add_accelerations(sys, d, next);
+  status = ga__call(sys, GA__STATE, &p, next->xdot);
+  for (int i = 0; i < nv; i++) w[i] = h * d[i] / scale;
+  for (int i = 0; !status && i < nx; i++) w[nv + i] = h * (next->xdot[i] - now->xdot[i]) / (scale * unit[i]);
+  return status;
+}
+
+ga_status ga__growth(ga_stepper *st, double h, double *growth)
+{
+  const ga_system *sys = st->sys;
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X], n = nv + nx;
+  ga__scratch scratch = ga__stack_begin(&st->scratch);
+  double *w = ga__take(&scratch, n), *r0 = ga__take(&scratch, sys->n), *unit = ga__take(&scratch, nx);
+  const ga__state *now = &st->now;
+  const ga_point p = ga__state_point(now);
+  const double speed = ga__max_abs(now->v, nv, NULL) + h * ga__max_abs(now->vdot, nv, NULL);
+  const double scale =
+      fmax(SMALL_CHANGE * speed, LEAST_CHANGE * (1.0 + ga__max_abs(now->q, sys->nq, NULL)) / h);
+  for (int i = 0; i < nx; i++) /* relative to v, as scale is */
+    unit[i] = fmax(fabs(now->x[i]) + h * fabs(now->xdot[i]), LEAST_CHANGE) * SMALL_CHANGE / scale;
+  for (int i = 0; i < n; i++) w[i] = fmod(0.618033988749895 * (i + 1), 1.0) - 0.5; /* some of everything */
+  *growth = 0.0;
+  ga_status status = ga__saddle_at(st, &p, 1);
+  st->stats.jacobians++, st->stats.factorisations++;
+  st->stats.residuals += 1 + GROWTH_PASSES, st->stats.solves += GROWTH_PASSES;
+  if (!status) status = acceleration_residual(st, now, &p, 1, r0, scratch);
+  for (int pass = 0; !status && pass < GROWTH_PASSES; pass++) {
+    const double before = ga__max_abs(w, n, NULL);
+    for (int i = 0; i < n; i++) w[i] /= before;
+    status = grow_once(st, h, scale, r0, unit, w, scratch);
+    *growth = ga__max_abs(w, n, NULL);
+    if (!(*growth > 0.0)) break;
+  }
+  return status ? status : ga__stack_check(st->ctx, &st->scratch);
+}
+
 ga_status ga__start_guess_outputs(ga_stepper *st)
 {
   const ga_system *sys = st->sys;

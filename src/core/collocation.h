@@ -5,6 +5,7 @@
 
 #include "core/stepper.h"
 
+#define GA__TURN_MOST 2.0 /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 enum { GA__STAGES_LEAST = 2, GA__NODES = GA__MOST_STAGES + 1 };
 #define GA__TURN_MOST 2.0 /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 

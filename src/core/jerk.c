@@ -36,6 +36,14 @@ static ga_status accelerations_along(ga_stepper *st, double e, ga__scratch scrat
   return ga__accelerations(st, next, &c, scratch);
 }
 
+ga_status ga__change_along(ga_stepper *st, double e, double *dv, double *dx)
+{
+  const ga_status status = accelerations_along(st, e, ga__stack_begin(&st->scratch));
+  for (int i = 0; !status && i < st->sys->nv; i++) dv[i] = st->next.vdot[i] - st->now.vdot[i];
+  for (int i = 0; !status && i < st->sys->size[GA_BLOCK_X]; i++) dx[i] = st->next.xdot[i] - st->now.xdot[i];
+  return status ? status : ga__stack_check(st->ctx, &st->scratch);
+}
+
 ga_status ga__start_compute_jerk(ga_stepper *st, double h, int forward, ga__scratch scratch)
 {
   static const double at[2][2] = {{-1.0, 1.0}, {1.0, 2.0}}, weight[2][2] = {{-0.5, 0.5}, {2.0, -0.5}};

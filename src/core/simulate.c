@@ -298,6 +298,8 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
                      GA__NUMBERS({(sim->opts.t_end - t0) / sim->opts.output_every, NULL}, {1e9, NULL})});
   sim->t0 = t0;
   sim->start = start ? *start : ga_start_defaults();
+  sim->begins = ga__has_members(sim->st) && sim->opts.fixed_h == 0.0;
+  if (sim->begins) ga__member_use(sim->st, 0);
   ga__breaks_begin(&sim->breaks, sim->opts.t_end);
   ga__sim_set_grid(sim);
   memset(&sim->stats, 0, sizeof sim->stats);
@@ -362,7 +364,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   ga_status status = handle_breaks(sim, &restarted);
   if (!status && !restarted) status = ga__sim_pass_edge(sim, &moved, &restarted);
   if (!status && !restarted && !moved && ga__sim_wants_member(sim))
-    status = ga__sim_change_member(sim), restarted = !status;
+    status = ga__sim_change_member(sim, &restarted);
   if (!status && !restarted && !moved) status = ga__sim_make_accepted_step(sim, &err);
   if (status == GA__AT_EDGE) {
     status = ga__sim_pass_edge(sim, &moved, &restarted);

@@ -20,6 +20,7 @@ struct ga_simulator {
   double wary, wary_span; /* remaining steps with a limited size after a failure, and their total */
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
+  int begins;             /* 1: the member to begin with is not chosen yet */
   int started, finished, last_event;
   int stopped; /* stopped by an output or by on_event */
   int by_bend; /* 1: the error test of accelerations decided, first_ratio() */
@@ -96,12 +97,16 @@ int ga__sim_drop_velocity_test(ga_simulator *sim);
  * begin with, and the member that has it. */
 void ga__sim_begin_order(ga_stepper *st, const ga_simulate_opts *o, double part);
 double ga__sim_work(const ga_stepper *st); /* so far, in tenths of residuals */
-/* After a step of size h that took this work: chooses the order of the next one. */
-void ga__sim_choose_order(ga_simulator *sim, double h, double work);
+/* After a step of size h that took this work, with attempts that were rejected: chooses the order of the next
+ * one. */
+void ga__sim_choose_order(ga_simulator *sim, double h, double work, int rejected);
 void ga__sim_use_order(const ga_simulator *sim); /* before a step */
-/* 1: the next order is one of the other member; then the change, by a restart. */
+/* At a start, which order 2 has made: *second: 1: collocation goes on. next is lost. */
+ga_status ga__sim_choose_first_member(ga_simulator *sim, int *second);
+/* 1: the next order is one of the other member; then the change, by a restart, unless the motion is too stiff
+ * for it, or it cannot be started there. */
 int ga__sim_wants_member(const ga_simulator *sim);
-ga_status ga__sim_change_member(ga_simulator *sim);
+ga_status ga__sim_change_member(ga_simulator *sim, int *changed);
 
 /* -- Limits of step sizes (simulate_size.c) -- */
 double ga__sim_run_length(const ga_simulator *sim);

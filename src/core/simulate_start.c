@@ -78,6 +78,13 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     ga__ringing_reset(&sim->ringing);
     sim->strict_most = sim->kick_end = -DBL_MAX;
     for (int i = 0; i < sim->st->sys->nv; i++) sim->strict[i] = -DBL_MAX;
+    if (sim->begins) {
+      int second = 0;
+      sim->begins = 0;
+      if ((status = ga__sim_choose_first_member(sim, &second))) return status;
+      ga__member_use(sim->st, second);
+      if (second && chosen) continue;
+    }
     if (chosen) return GA_OK;
     chosen = 1;
     s.h = fmin(ga__sim_choose_first_step(sim), room);

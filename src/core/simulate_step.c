@@ -129,7 +129,7 @@ static ga_status make_equal_step(ga_simulator *sim)
 ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
 {
   ga_stepper *st = sim->st;
-  int failed = 0, tries = 0;
+  int failed = 0, tries = 0, rejected = 0;
   ga__aim aim = {0.0, 0.0, 0, 0};
   if (sim->opts.fixed_h > 0.0) return make_equal_step(sim);
   double h = ga__sim_fit_size(sim, sim->h_next), again, wanted = h;
@@ -153,6 +153,7 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
       *err = 0.0;
     } else {
       status = ga__sim_judge_error(sim, h, err, &before, &again);
+      rejected += !status && again > 0.0;
       if (!status)
         status = again == 0.0 ? ga__sim_inspect_step(sim, tries > 0, &again) : ga__sim_inspect_rejected(sim);
       if (again == 0.0 && aim.n > 0 && (again = ga__sim_stand_at_edge(sim, h, &aim)) > 0.0) {
@@ -165,7 +166,7 @@ ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err)
         ga__sim_limit_after_failure(sim, h);
         sim->n_first += sim->n_first < GA__FIRST_STEPS;
         if (tries > 0) plan_over_singular(sim, wanted, h);
-        if (!status) ga__sim_choose_order(sim, h, ga__sim_work(st) - work);
+        if (!status) ga__sim_choose_order(sim, h, ga__sim_work(st) - work, rejected);
         return status;
       }
       ga_status back = ga_stepper_undo(st);

@@ -54,6 +54,14 @@ enum {
   GA__PLAN_STEPS,
   GA__PLAN_TIME,
   GA__PLAN_WORK,
+  GA__PLAN_SEEN,     /* sums over the last steps of collocation, of any order: their number, */
+  GA__PLAN_REJECTED, /* attempts that were rejected, */
+  GA__PLAN_TAKEN,    /* the work they took, */
+  GA__PLAN_TAKEN_2,  /* and that order 2 would have taken, as predicted */
+  GA__PLAN_ENTERED,  /* from order 2: steps until that is looked at again, plus 1; 0: not from it */
+  GA__PLAN_FAIR,     /* times the work before that the present order may take */
+  GA__PLAN_FIRST,    /* [s] size of its first step; 0: not known */
+  GA__PLAN_SKIPPED,  /* work of its first steps beyond that of the order before */
   GA__PLAN_FORMER,
   GA__PLAN_FORMER_WORK,
   GA__PLAN_WAIT,

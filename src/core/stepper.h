@@ -214,6 +214,12 @@ void ga__extrapolate_motion(ga_stepper *st, double t, double early, double *q, d
 ga_status ga__move_offset(ga_stepper *st, double d_kappa_h2, double d_h2, double *v, ga__scratch scratch);
 /* Computes vdot, λ, ψ, y and xdot of f at its t, q, v, x; their values are the first guess. */
 ga_status ga__accelerations(ga_stepper *st, ga__state *f, ga_start_change *change, ga__scratch scratch);
+/* By how much the fastest small change of the current motion changes itself within h: (hω)² of an
+ * oscillation, h/τ of a damped motion. next is lost (accelerations.c). */
+ga_status ga__growth(ga_stepper *st, double h, double *growth);
+/* Accelerations and rates after a time e along the motion minus those now, into dv[nv] and dx[n_x]. next is
+ * lost (jerk.c). */
+ga_status ga__change_along(ga_stepper *st, double e, double *dv, double *dx);
 /* The next starts are restarts from the current state, until ga__start_first(). */
 void ga__start_again(ga_stepper *st, ga__again again);
 void ga__start_first(ga_stepper *st);

@@ -2,11 +2,16 @@
  * methods and tolerances, each run in a process of its own with a limit of time; and compared with a solution
  * at a tolerance so tight that two orders and two families agree.
  *
- *   robust run [--file CSV] [--tol LIST] [--starts N] [--methods LIST] [--seconds S] MODEL...
+ *   robust run [--file CSV] [--tol LIST] [--starts N] [--methods LIST] [--seconds S] [--references DIR]
+ *              [--reference TOL] [--times 0] MODEL...
  *   robust steps [--tol LIST] [--methods LIST] MODEL...
  *
  * `steps` prints the steps of the first method and tolerance: end, size, order, and work so far.
  * tests/accuracy/robust-summary CSV makes tables of it.
+ *
+ * With --references solutions to compare with are kept in files there, so that methods can be measured again
+ * after a change in much less time; with --reference they are those of collocation at that tolerance alone,
+ * which takes less time still; with --times 0 work is counted but not timed.
  *
  * A row of CSV for each run. Rows that the file has already are not computed again, so a measurement that was
  * ended goes on, and models and tolerances can be measured in any order and in parts. Methods: stabilized;
@@ -69,6 +74,9 @@ typedef struct options {
   double tol[MOST_LIST];
   char method[MOST_LIST][32];
   double seconds;
+  const char *references; /* folder; NULL: they are not kept */
+  double reference;       /* tolerance; 0: by two orders and two families */
+  int times;              /* 0: runs are not repeated for the sake of clocks */
 } options;
 
 /* ---- One run, in the child ---- */
@@ -332,7 +340,7 @@ static int is_compared(const char *name)
 
 /* What errors of each signal are compared with: its range, or a part of the largest of its unit; 0: not
  * compared. */
-static void find_scales(const names *all, const outcome *truth, double *scale)
+static void find_scales(const names *all, const outcome *truth, double *scale, char *moves)
 {
   double *range = calloc(2 * (size_t)all->n, sizeof *range), *size = range + all->n;
   for (int i = 0; range && i < all->n; i++) {
@@ -349,6 +357,7 @@ static void find_scales(const names *all, const outcome *truth, double *scale)
         most = fmax(most, range[j]), largest = fmax(largest, size[j]);
     const double least = fmax(LEAST, fmax(QUIET * most, CONSTANT * largest));
     scale[i] = is_compared(all->name[i]) ? fmax(range[i], least) : 0.0;
+    moves[i] = range[i] > least;
   }
   free(range);
 }
@@ -362,8 +371,17 @@ static int is_quaternion(const char *name)
 typedef struct distance {
   double all, most_times,
       positions; /* largest over scale; largest in 95 of 100 records; of lengths and angles */
+  double middle; /* of the middle one of signals that move: its largest in 95 of 100 records */
   int signal;
 } distance;
+
+typedef struct reference {
+  int known; /* 0: there is none */
+  outcome *value;
+  distance doubt, other; /* between two orders; to order 2 */
+  double scale[MOST_SIGNALS];
+  char moves[MOST_SIGNALS]; /* 1: its range is its scale */
+} reference;
 
 static int ascending(const void *a, const void *b)
 {
@@ -371,10 +389,13 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static distance compare(const names *all, const double *scale, const outcome *a, const outcome *b)
+static distance compare(const names *all, const reference *ref, const outcome *a, const outcome *b)
 {
+  static double of_signal[MOST_SIGNALS];
+  const double *scale = ref->scale;
   distance d = {0};
-  double worst[RECORDS] = {0};
+  double worst[RECORDS] = {0}, one[RECORDS];
+  int n = 0;
   for (int i = 0; i < all->n; i++) {
     const int length = (strcmp(all->unit[i], "m") == 0 || strcmp(all->unit[i], "rad") == 0);
     const int angle = strcmp(all->unit[i], "rad") == 0; /* counted from some turn on */
@@ -385,24 +406,23 @@ static distance compare(const names *all, const double *scale, const outcome *a,
       if (either) off = fmin(off, fabs(x + y));
       if (angle) off = fabs(remainder(off, TURN));
       off = off == off ? off / scale[i] : HUGE_VAL;
+      one[k] = off;
       worst[k] = fmax(worst[k], off);
       if (length) d.positions = fmax(d.positions, off);
       if (off > d.all) d.all = off, d.signal = i;
     }
+    if (!(scale[i] > 0.0 && ref->moves[i])) continue;
+    qsort(one, RECORDS, sizeof *one, ascending);
+    of_signal[n++] = one[RECORDS * 95 / 100];
   }
+  qsort(of_signal, (size_t)n, sizeof *of_signal, ascending);
+  d.middle = n > 0 ? of_signal[n / 2] : 0.0;
   qsort(worst, RECORDS, sizeof *worst, ascending);
   d.most_times = worst[RECORDS * 95 / 100];
   return d;
 }
 
 /* ---- The measurement ---- */
-
-typedef struct reference {
-  int known; /* 0: there is none */
-  outcome *value;
-  distance doubt, other; /* between two orders; to order 2 */
-  double scale[MOST_SIGNALS];
-} reference;
 
 static outcome *shared_outcome(void)
 {
@@ -424,7 +444,7 @@ static void find_reference(const char *path, const char *name, int at, double se
     c.tolerance *= 10.0;
     run_child(path, name, &c, 3.0 * seconds, 0, ref->value);
   }
-  ref->doubt = ref->other = (distance){HUGE_VAL, HUGE_VAL, HUGE_VAL, 0};
+  ref->doubt = ref->other = (distance){HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL, 0};
   ref->known = ref->value->done;
   choice two = {GA_STABILIZED, 0, ORDER_2, at};
   run_child(path, name, &two, 3.0 * seconds, 0, third);
@@ -433,29 +453,81 @@ static void find_reference(const char *path, const char *name, int at, double se
     run_child(path, name, &two, 3.0 * seconds, 0, third);
   }
   if (ref->known) {
-    find_scales(all, ref->value, ref->scale);
+    find_scales(all, ref->value, ref->scale, ref->moves);
     c.order = 6;
     c.tolerance *= LESS_TIGHT / TIGHT;
     run_child(path, name, &c, 3.0 * seconds, 0, second);
-    if (second->done) ref->doubt = compare(all, ref->scale, second, ref->value);
-    if (third->done) ref->other = compare(all, ref->scale, third, ref->value);
+    if (second->done) ref->doubt = compare(all, ref, second, ref->value);
+    if (third->done) ref->other = compare(all, ref, third, ref->value);
   } else if (third->done) { /* only by order 2 */
     memcpy(ref->value, third, sizeof *third);
-    find_scales(all, ref->value, ref->scale);
+    find_scales(all, ref->value, ref->scale, ref->moves);
     ref->known = 1;
     two.tolerance *= 10.0;
     run_child(path, name, &two, 3.0 * seconds, 0, second);
-    if (second->done) ref->doubt = compare(all, ref->scale, second, ref->value);
+    if (second->done) ref->doubt = compare(all, ref, second, ref->value);
   }
   munmap(second, sizeof *second);
   munmap(third, sizeof *third);
+}
+
+/* By collocation at one tolerance; where that fails, as above. */
+static void find_quickly(const options *o, const char *path, const char *name, int at, const names *all,
+                         reference *ref)
+{
+  const choice c = {GA_COLLOCATION, 0, o->reference, at};
+  ref->doubt = ref->other = (distance){0};
+  run_child(path, name, &c, 3.0 * o->seconds, 0, ref->value);
+  ref->known = ref->value->done;
+  if (ref->known)
+    find_scales(all, ref->value, ref->scale, ref->moves);
+  else
+    find_reference(path, name, at, o->seconds, all, ref);
+}
+
+/* Reads or writes a reference; 1: done. */
+static int exchange_reference(FILE *f, int write, reference *ref)
+{
+  outcome *v = ref->value;
+  const struct {
+    void *at;
+    size_t size;
+  } part[] = {{&ref->known, sizeof ref->known}, {&ref->doubt, sizeof ref->doubt},
+              {&ref->other, sizeof ref->other}, {ref->scale, sizeof ref->scale},
+              {ref->moves, sizeof ref->moves},  {&v->n, sizeof v->n}};
+  int ok = f != NULL;
+  for (size_t i = 0; ok && i < sizeof part / sizeof *part; i++)
+    ok = (write ? fwrite(part[i].at, part[i].size, 1, f) : fread(part[i].at, part[i].size, 1, f)) == 1;
+  ok = ok && v->n >= 0 && v->n <= MOST_SIGNALS;
+  for (int k = 0; ok && v->n > 0 && k < RECORDS; k++) {
+    const size_t size = (size_t)v->n * sizeof(double);
+    ok = (write ? fwrite(v->value[k], size, 1, f) : fread(v->value[k], size, 1, f)) == 1;
+  }
+  if (f && fclose(f)) ok = 0;
+  return ok;
+}
+
+static void get_reference(const options *o, const char *path, const char *name, int at, const names *all,
+                          reference *ref)
+{
+  char file[1000] = "";
+  if (o->references) snprintf(file, sizeof file, "%s/%s.%d", o->references, name, at);
+  if (o->references && exchange_reference(fopen(file, "rb"), 0, ref) && ref->value->n == all->n) return;
+  if (o->reference > 0.0)
+    find_quickly(o, path, name, at, all, ref);
+  else
+    find_reference(path, name, at, o->seconds, all, ref);
+  if (o->references && !exchange_reference(fopen(file, "wb"), 1, ref)) {
+    perror(file);
+    remove(file);
+  }
 }
 
 static const char HEAD[] =
     "machine,start,method,tolerance,ending,seconds,steps,rejected_error,rejected_newton,rejected_callback,"
     "rejected_defect,residuals,jacobians,factorisations,solves,at_rounding,h_least,h_largest,error,error_95,"
     "error_positions,"
-    "signal,doubt,other,"
+    "error_middle,signal,doubt,other,"
     "message\n";
 
 static void key_of(char *key, size_t size, const char *name, int at, const char *method, double tol)
@@ -488,21 +560,22 @@ static int parse_method(const char *text, choice *c)
 static void write_row(FILE *f, const char *key, const outcome *o, const names *all, const reference *ref)
 {
   const int measured = o->done && ref->known;
-  const distance d = measured ? compare(all, ref->scale, o, ref->value) : (distance){NAN, NAN, NAN, 0};
+  const distance d = measured ? compare(all, ref, o, ref->value) : (distance){NAN, NAN, NAN, NAN, 0};
   char text[TEXT];
   snprintf(text, sizeof text, "%s", o->done ? "" : o->text);
   for (char *p = text; *p; p++)
     if (*p == '"' || *p == '\n') *p = ' ';
-  fprintf(f,
-          "%s%s,%.6f,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%.3g,%.3g,%.3e,%.3e,%.3e,%s,%.3e,%.3e,\"%s\"\n",
-          key,
-          o->done    ? "done"
-          : o->begun ? "failed"
-                     : "no start",
-          o->seconds, o->sim.steps, o->sim.rejected_error, o->sim.rejected_newton, o->sim.rejected_callback,
-          o->sim.rejected_defect, o->st.residuals, o->st.jacobians, o->st.factorisations, o->st.solves,
-          o->sim.at_rounding, o->sim.h_smallest, o->sim.h_largest, d.all, d.most_times, d.positions,
-          measured ? all->name[d.signal] : "", ref->doubt.all, ref->other.all, text);
+  fprintf(
+      f,
+      "%s%s,%.6f,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%.3g,%.3g,%.3e,%.3e,%.3e,%.3e,%s,%.3e,%.3e,\"%s\"\n",
+      key,
+      o->done    ? "done"
+      : o->begun ? "failed"
+                 : "no start",
+      o->seconds, o->sim.steps, o->sim.rejected_error, o->sim.rejected_newton, o->sim.rejected_callback,
+      o->sim.rejected_defect, o->st.residuals, o->st.jacobians, o->st.factorisations, o->st.solves,
+      o->sim.at_rounding, o->sim.h_smallest, o->sim.h_largest, d.all, d.most_times, d.positions, d.middle,
+      measured ? all->name[d.signal] : "", ref->doubt.all, ref->other.all, text);
   fflush(f);
 }
 
@@ -520,10 +593,10 @@ static void measure_start(const options *o, const char *path, const char *name, 
       if (has_row(o->file, key) || !parse_method(o->method[m], &c)) continue;
       if (!known) {
         if (!ref.value) ref.value = shared_outcome();
-        find_reference(path, name, at, o->seconds, all, &ref);
+        get_reference(o, path, name, at, all, &ref);
         known = 1;
       }
-      run_child(path, name, &c, o->seconds, 1, out);
+      run_child(path, name, &c, o->seconds, o->times, out);
       write_row(f, key, out, all, &ref);
     }
   munmap(out, sizeof *out);
@@ -560,7 +633,7 @@ static int split_list(char *text, char out[MOST_LIST][32])
 
 int main(int argc, char **argv)
 {
-  options o = {.file = "robust.csv", .starts = 1, .seconds = 20.0};
+  options o = {.file = "robust.csv", .starts = 1, .seconds = 20.0, .times = 1};
   char tol[MOST_LIST][32], usual_tol[] = "1e-3,1e-5,1e-7", usual[] = "stabilized,automatic";
   char *tolerances = usual_tol, *methods = usual;
   int i = 2;
@@ -579,6 +652,12 @@ int main(int argc, char **argv)
       o.starts = atoi(value);
     else if (strcmp(argv[i], "--seconds") == 0)
       o.seconds = strtod(value, NULL);
+    else if (strcmp(argv[i], "--references") == 0)
+      o.references = value;
+    else if (strcmp(argv[i], "--reference") == 0)
+      o.reference = strtod(value, NULL);
+    else if (strcmp(argv[i], "--times") == 0)
+      o.times = atoi(value);
     else
       return fprintf(stderr, "robust: unknown option %s\n", argv[i]), 2;
   }
