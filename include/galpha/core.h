@@ -969,9 +969,23 @@ GA_API ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *o
 GA_API ga_status ga_sensitivity_begin(ga_sensitivity *se);
 /* After every step of the stepper, made by ga_stepper_step() or ga_simulator_step(), before it is changed. Allocates
  * nothing, as ga_stepper_step(), except behind jumps of the equations in time, where a simulator makes a new start.
- * Refused by name: steps behind events and edges of the motion, whose times depend on parameters. After an error the
+ * Refused by name: steps behind edges of the motion, and behind events without ga_sensitivity_use_events(). After an error the
  * derivatives are lost, and a start is needed; the stepper is as before. */
 GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
+/* Events of a simulator that restart or end the run, at other values of the parameters. */
+typedef struct ga_event_rule {
+  /* *g := that of `event` at p for value k of a parameter, 0 to 3 as in ga_parameter.at; k −1: for the run itself */
+  int (*g)(void *user, int parameter, int k, int event, const ga_point *p, double *g);
+  /* What the event makes of q, v, x, as on_event of the simulator; NULL: nothing. Called with states near that of the
+   * event, s; must depend on its arguments alone. */
+  int (*jump)(void *user, int parameter, int k, int event, const ga_state *s, double *q, double *v, double *x);
+  void *user; /* handed to both, which return as ga_eval_fn */
+} ga_event_rule;
+/* Differentiates events too: their times, and the motion behind them. Copies rule. Without it ga_sensitivity_step()
+ * refuses them. Refused by name: events that the motion only touches, and two at the same time. */
+GA_API ga_status ga_sensitivity_use_events(ga_sensitivity *se, const ga_event_rule *rule);
+/* [s] Derivative of the time of the stepper's present state: at an event that has ended the run, of its time. */
+GA_API double ga_sensitivity_time(const ga_sensitivity *se, int parameter);
 /* Derivatives by a parameter of the stepper's present state, at a fixed time also behind breaks that a parameter
  * moves; .q[nv] in the algebra: q(p + ε) = move(q, ε .q), .t is the time of the state. NULL before the start. Valid until the next step. */
 GA_API const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter);

@@ -174,9 +174,11 @@ static ga_status build(ga_sensitivity *se, const ga_parameter *given)
   quiet.log = NULL;
   ga_status status = check_method(se);
   if (!status && ga_context_create(&quiet, &se->quiet)) status = ga__no_memory(se->ctx, "sensitivities");
-  if (!status && !(se->parameter = ga__alloc(se->ctx, (size_t)se->n, sizeof *se->parameter)))
+  if (!status && !(se->parameter = ga__alloc(se->ctx, (size_t)se->n + 1, sizeof *se->parameter)))
     status = ga__no_memory(se->ctx, "sensitivities");
   for (int j = 0; j < se->n && !status; j++) status = parameter_create(se, j, &given[j]);
+  const ga_parameter clock = {.name = "the time of an event", .step = 1.0};
+  if (!status) status = parameter_create(se, se->n, &clock);
   if (!status) status = work_create(se);
   if (!status) status = ga__tangent_create(se, &se->rate);
   if (!status) status = ga__tangent_create(se, &se->mid);
@@ -209,7 +211,8 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
 {
   if (!se || !*se) return;
   ga_sensitivity *s = *se;
-  for (int j = 0; s->parameter && j < s->n; j++) {
+  ga__sensitivity_unwatch(s);
+  for (int j = 0; s->parameter && j <= s->n; j++) {
     ga__parameter *par = &s->parameter[j];
     ga__free(s->ctx, par->now.block);
     ga__free(s->ctx, par->before.block);
@@ -236,7 +239,7 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
 /* ---- The run ---- */
 
 /* Notes the state that the derivatives belong to. */
-static ga_status show(ga_sensitivity *se)
+ga_status ga__sensitivity_show(ga_sensitivity *se)
 {
   const ga_status status = ga__times_fix(se);
   if (status) return status;
@@ -276,8 +279,10 @@ ga_status ga_sensitivity_begin(ga_sensitivity *se)
   if (st->begun.a) return ga__refuse_sensitivity(se, "a₀ is given as numbers", "leave it to the start");
   for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
   ga__times_begin(se);
+  se->met = -1;
+  se->failed = GA_OK;
   const ga_status status = ga__sensitivity_start(se, 0);
-  return status ? status : show(se);
+  return status ? status : ga__sensitivity_show(se);
 }
 
 ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, double t0, const double *q0,
@@ -313,7 +318,7 @@ static ga_status check_step(ga_sensitivity *se)
       "right after every single step; one was left out, or several were made, as onto an event");
 }
 
-static ga_status differentiate_step(ga_sensitivity *se)
+ga_status ga__sensitivity_one_step(ga_sensitivity *se)
 {
   ga_status status = check_step(se);
   if (!status) status = ga__times_of_step(se);
@@ -331,6 +336,12 @@ static ga_status differentiate_restart(ga_sensitivity *se)
     return ga__refuse_sensitivity(
         se, "the run has passed an edge of the motion, where equations jump or have a corner",
         "replace it by a smooth law");
+  if (st->begun_as == GA__AFTER_EVENT && se->met >= 0) {
+    ga__times_of_event(se);
+    const ga_status status = ga__sensitivity_start(se, 1);
+    se->met = -1;
+    return status;
+  }
   if (st->begun_as != GA__BEHIND_JUMP)
     return ga__refuse_sensitivity(se, "the run was restarted by an event, whose time depends on parameters",
                                   "leave out events that change the motion");
@@ -343,10 +354,19 @@ ga_status ga_sensitivity_step(ga_sensitivity *se)
   if (!se) return GA_ERR_ARGUMENT;
   ga_stepper *st = se->st;
   if (!se->started) return ga__refuse_order(se->ctx, __func__, "after ga_sensitivity_start()");
+  if (se->failed) {
+    se->started = 0;
+    se->ctx->error = se->why;
+    return se->failed;
+  }
+  if (se->met >= 0 && is_last(se, &st->now)) { /* the run has ended there */
+    se->met = -1;
+    return GA_OK;
+  }
   se->started = 0;
   const int restarted = st->has_state && st->now.scalar[GA__H_OLD] == 0.0 && !st->can_undo;
-  const ga_status status = restarted ? differentiate_restart(se) : differentiate_step(se);
-  return status ? status : show(se);
+  const ga_status status = restarted ? differentiate_restart(se) : ga__sensitivity_one_step(se);
+  return status ? status : ga__sensitivity_show(se);
 }
 
 const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter)

@@ -32,9 +32,9 @@ typedef struct ga__parameter {
   ga__tangent fixed;                    /* as now, but at a fixed time, where dt is not 0 */
   double dt, dt_begin;                  /* derivatives of the time of the state, and of that before, */
   double dh, dh_old, dh_old2, dh_start; /* and of the sizes of the last steps, and that of the start */
-  double dt_grid;                      /* and of the times at which equal steps end */
-  double from[GA__N_AT], to[GA__N_AT]; /* [s] by how much later both times are at other values, */
-  double longer[GA__N_AT];             /* and by how much longer the first step behind a restart */
+  double dt_grid;                       /* and of the times at which equal steps end */
+  double from[GA__N_AT], to[GA__N_AT];  /* [s] by how much later both times are at other values, */
+  double longer[GA__N_AT];              /* and by how much longer the first step behind a restart */
   double doubt;  /* [-] estimated error of differences, relative to the largest derivative of their kind */
   ga_state view; /* of now, */
   ga_state view_inside;
@@ -73,6 +73,11 @@ struct ga_sensitivity {
   ga_lu *lu;
   ga__linear_step step;
   ga__least least;
+  ga_event_rule rule; /* .g NULL: events are not differentiated */
+  int met;            /* the event at which the last step has ended; −1: none */
+  ga_status failed;   /* why that cannot be differentiated, and the message */
+  ga_error why;
+  ga_sensitivity *next;  /* of the stepper's watchers */
   ga__variant own;       /* the run's own equations at another time */
   double piece;          /* [s] the last break before the state, or the start */
   ga__tangent rate, mid; /* rates of the state, and a state within the step */
@@ -146,6 +151,16 @@ void ga__times_rates(ga_sensitivity *se, const ga__parameter *par);
 void ga__times_exponent(ga_sensitivity *se, const ga__parameter *par, double *exponent);
 /* par->fixed of all parameters. */
 ga_status ga__times_fix(ga_sensitivity *se);
+
+/* -- Events (sensitivity_events.c) -- */
+/* se->at_q, at_v, at_x := what an event makes of its state at value k of parameter j; s: with room for the
+ * state. */
+ga_status ga__event_jump(ga_sensitivity *se, int j, int k, ga_state *s);
+void ga__sensitivity_unwatch(ga_sensitivity *se);
+/* The last step by all parameters; and what is shown of its end. */
+ga_status ga__sensitivity_one_step(ga_sensitivity *se);
+ga_status ga__sensitivity_show(ga_sensitivity *se);
+void ga__times_of_event(ga_sensitivity *se); /* behind a restart by an event */
 
 /* -- Equations by parameters (sensitivity_equations.c) -- */
 /* ∂r/∂p into g[n], of B v + Φ_t into g + n if the method has η, at p; added: what is there is kept. later[k]:

@@ -105,6 +105,16 @@ static ga_status start_behind_samples(ga_sensitivity *se, const ga_start_opts *o
   return status;
 }
 
+/* Behind an event: se->at_q, at_v, at_x. */
+static ga_status jump_at_event(ga_sensitivity *se, int j, int k, ga_stepper *other)
+{
+  ga__state *to = &other->next;
+  ga_state s = {0.0,     to->q,   to->v, to->vdot, to->a, to->lambda,
+                to->psi, to->eta, to->x, to->xdot, to->w, to->y};
+  move_before(se, j, AT[k] * se->parameter[j].given.step, to);
+  return ga__event_jump(se, j, k, &s);
+}
+
 /* The start of the stepper at value k of parameter j. */
 static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepper **out)
 {
@@ -122,6 +132,7 @@ static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepp
     other->again = st->begun_as; /* outputs before are the first guess */
     ga__copy_numbers(other->begin_y, st->begin_y, st->sys->size[GA_BLOCK_Y]);
     if (has_samples(st)) status = sample_before(se, j, k, other);
+    if (se->met >= 0) status = jump_at_event(se, j, k, other);
   } else if (has_samples(st) && !x) {
     x = st->sample_x;
   }

@@ -186,6 +186,20 @@ ga_status ga__times_of_restart(ga_sensitivity *se)
   return status;
 }
 
+void ga__times_of_event(ga_sensitivity *se)
+{
+  const ga_stepper *st = se->st;
+  for (int j = 0; j < se->n; j++) {
+    ga__parameter *par = &se->parameter[j];
+    par->dt_begin = par->dt_grid = par->dt;
+    par->dh = par->dh_old = par->dh_old2 = par->dh_start = 0.0;
+    set_offsets(par, par->dt, par->to);
+    set_offsets(par, 0.0, par->longer);
+    memcpy(par->from, par->to, sizeof par->from);
+  }
+  se->piece = st->now.scalar[GA__T];
+}
+
 /* ---- The formulas of a step ---- */
 
 /* δ of the shift's factors by h and h_old, as weights of a − a_prev, or of a − vdot. */
@@ -286,6 +300,7 @@ static ga_status rates_at_start(ga_sensitivity *se, ga__tangent *rate)
 
 int ga__times_move(const ga_sensitivity *se)
 {
+  if (se->met >= 0) return 1;
   for (int j = 0; j < se->n; j++)
     if (se->parameter[j].dt != 0.0) return 1;
   return 0;

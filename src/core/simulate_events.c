@@ -380,6 +380,7 @@ static ga_status handle_one(ga_simulator *sim, int i, const ga_state *s, int *re
 {
   const ga_event_action action = sim->events[i].action;
   const int again = action == GA_EVENT_RESTART;
+  if (action != GA_EVENT_RECORD) ga__sensitivities_meet(sim->st, i);
   ga_status status =
       report_event(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
   if (!status && again && sim->since[i] < ga__sim_least_step(sim)) status = fail_restarts(sim, i);

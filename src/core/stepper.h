@@ -64,6 +64,7 @@ struct ga_stepper {
   int can_undo;    /* 1: next holds the state before the last step */
   int warned;      /* 1: warned of a nearly singular iteration matrix */
 
+  struct ga_sensitivity *watchers;   /* derivatives that want to know of events */
   double sample_from, sample_to;     /* of the samples behind the last jump, */
   double *sample_x;                  /* [n_x] and the states before */
   int on_grid;                       /* 1: equal steps end at fixed times, also behind breaks and events, */
@@ -167,6 +168,9 @@ double ga__seconds(const ga_stepper *st); /* [s] clock; 0 unless opts.timing */
 ga_status ga__name_column(ga_stepper *st, ga_status status);
 void ga__failure_keep(ga_stepper *st,
                       ga_status status); /* records the failure of the current step (failure.c) */
+
+/* The current state is at an event that changes the motion or ends the run, the end of the last step. */
+void ga__sensitivities_meet(ga_stepper *st, int event);
 
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
 /* All of a state within the last step. */

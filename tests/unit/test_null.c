@@ -71,6 +71,13 @@ static ga_sensitivity *sensitivity;
 static ga_adjoint *adjoint;
 static ga_model_variation *variation;
 static ga_model_parameter model_parameter_;
+static int no_g(void *user, int parameter, int k, int event, const ga_point *p, double *g)
+{
+  (void)user, (void)parameter, (void)k, (void)event, (void)p;
+  *g = 1.0;
+  return 0;
+}
+static const ga_event_rule event_rule = {.g = no_g};
 static ga_parameter parameter_ = {.name = "nothing", .step = 1e-3};
 static ga_band *band;
 static ga_recorder *rec;
@@ -690,6 +697,8 @@ static ga_control_block *new_block(void)
   VOID(ga_sensitivity_destroy, (P(&none.sensitivity))) \
   STATUS(ga_sensitivity_start, (P(sensitivity), P(&start_opts_), 0.5, P(numbers), P(numbers), P(numbers), FINE(numbers), FINE(numbers), FINE(&start_report_))) \
   STATUS(ga_sensitivity_step, (P(sensitivity))) \
+  STATUS(ga_sensitivity_use_events, (P(sensitivity), P(&event_rule))) \
+  VALUE(ga_sensitivity_time, (P(sensitivity), 0)) \
   STATUS(ga_sensitivity_begin, (P(sensitivity))) \
   STATUS(ga_sensitivity_inside, (P(sensitivity), 0, 0.5, P(&state_))) \
   VALUE(ga_sensitivity_doubt, (P(sensitivity), 0)) \
