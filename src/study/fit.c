@@ -179,7 +179,8 @@ static void make_settings(ga_fit *f, int e, double last)
   const int n = f->o.n_given;
   for (int i = 0; i < n; i++) f->given[i] = f->o.given[i];
   for (int i = 0; i < 4; i++) f->given[n + i] = own[i];
-  ga__problem_settings(ga_model_settings(f->pr.model), f->o.settings, n, f->o.given, &f->settings[e]);
+  if (ga__problem_settings(ga_model_settings(f->pr.model), f->o.settings, n, f->o.given, &f->settings[e]))
+    f->experiment[e].chosen = &f->settings[e];
   if (!is_given(f, "t_end") && last > f->settings[e].t_start) f->settings[e].t_end = last;
   f->experiment[e].trial.settings = &f->settings[e];
   f->experiment[e].trial.n_given = n + 4;
@@ -349,6 +350,7 @@ static ga_status prepare(ga_fit *f)
 static ga_status begin(ga_fit *f)
 {
   guess_sigmas(f);
+  if (f->pr.differences) ga__problem_refine(&f->pr);
   for (int j = 0; j < f->pr.n; j++) f->now.p[j] = f->pr.varied[j].start;
   const ga_status status = ga__problem_evaluate(&f->pr, 1, &f->now);
   if (status) return status;

@@ -597,7 +597,9 @@ static ga_status prepare(ga_optimum *w)
   if (!w->given) return ga__no_memory(w->ctx, "an optimisation");
   for (int i = 0; i < o->n_given; i++) w->given[i] = o->given[i];
   for (int i = 0; i < 3; i++) w->given[o->n_given + i] = own[i];
-  ga__problem_settings(ga_model_settings(w->pr.model), o->settings, o->n_given, o->given, &w->settings);
+  if (ga__problem_settings(ga_model_settings(w->pr.model), o->settings, o->n_given, o->given, &w->settings))
+    w->experiment.chosen = &w->settings;
+  if (o->differences) ga__problem_refine(&w->pr);
   t->settings = &w->settings;
   t->n_given = o->n_given + 3;
   t->given = w->given;

@@ -152,8 +152,8 @@ void ga__problem_close(ga__problem *pr)
   ga_model_destroy(&pr->model);
 }
 
-void ga__problem_settings(const ga_run_settings *model, const ga_run_settings *given, int n_given,
-                          const char *const *names, ga_run_settings *out)
+int ga__problem_settings(const ga_run_settings *model, const ga_run_settings *given, int n_given,
+                         const char *const *names, ga_run_settings *out)
 {
   const double fine = 1e-6;
   int tolerance = 0;
@@ -167,8 +167,19 @@ void ga__problem_settings(const ga_run_settings *model, const ga_run_settings *g
     if (strcmp(at.name, "step") == 0 || strcmp(at.name, "tolerance") == 0) out->accuracy = 0.0;
     if (strcmp(at.name, "tolerance") == 0) out->step = 0.0;
   }
-  if (out->accuracy > 0.0 && !tolerance && out->step == 0.0) out->tolerance = fmin(out->tolerance, fine);
+  const int chosen = out->accuracy > 0.0 && !tolerance && out->step == 0.0;
+  if (chosen) out->tolerance = fmin(out->tolerance, fine);
   out->accuracy = 0.0;
+  return chosen;
+}
+
+void ga__problem_refine(ga__problem *pr)
+{
+  const double finer = 1e-8;
+  for (int e = 0; e < pr->n_experiments; e++) {
+    ga_run_settings *s = pr->experiment[e].chosen;
+    if (s) s->tolerance = fmin(s->tolerance, finer);
+  }
 }
 
 /* ---- Evaluations ---- */
@@ -487,7 +498,7 @@ static double noise_of(const ga__problem *pr, const double *values)
 /* Steps of differences: the cube root of the noise, at which noise and curvature are alike. */
 static ga_status find_steps(ga__problem *pr, const ga__search_point *e)
 {
-  const double apart = 1e-7, least = 1e-5, most = 1e-2;
+  const double apart = 3e-5, least = 1e-5, most = 1e-2;
   const size_t n = (size_t)pr->n;
   double *values = ga__alloc(pr->ctx, NOISE_POINTS * (pr->n_values + n) + pr->n_values + 1, sizeof *values);
   int failed[NOISE_POINTS], any = 0;
@@ -582,6 +593,7 @@ ga_status ga__problem_evaluate(ga__problem *pr, int slopes, ga__search_point *e)
     }
     ga__cut_text(pr->why, sizeof pr->why, *e->text ? e->text : "they are not finite");
     pr->differences = 1; /* for good, so that all gradients are of one kind */
+    ga__problem_refine(pr);
     status = run_point(pr, 0, e, &refused);
     if (status || e->failed) return status;
   }

@@ -24,6 +24,8 @@ typedef struct ga__experiment { /* runs of one kind */
   int n_set; /* parameters that only it has */
   const char *const *set;
   size_t at; /* its measures, then its series, among all values */
+  ga_run_settings
+      *chosen; /* its settings where their tolerance was chosen here: differences need a smaller one */
 } ga__experiment;
 
 typedef enum ga__derivation { GA__NO_SLOPES, GA__EXACT_SLOPES, GA__DIFFERENCES } ga__derivation;
@@ -75,8 +77,10 @@ ga_status ga__problem_evaluate(ga__problem *pr, int slopes, ga__search_point *e)
 ga_status ga__problem_difference(ga__problem *pr, ga__search_point *e);
 
 /* Settings of runs without error bars: a tolerance that derivatives can be trusted with where the model gives
- * none. */
-void ga__problem_settings(const ga_run_settings *model, const ga_run_settings *given, int n_given,
-                          const char *const *names, ga_run_settings *out);
+ * none. Returns 1 where it is chosen here. */
+int ga__problem_settings(const ga_run_settings *model, const ga_run_settings *given, int n_given,
+                         const char *const *names, ga_run_settings *out);
+/* The same experiment, about to be derived by differences. */
+void ga__problem_refine(ga__problem *pr);
 
 #endif
