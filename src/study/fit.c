@@ -282,6 +282,22 @@ static ga_status make_residuals(ga_fit *f)
   return GA_OK;
 }
 
+/* With as few values of a signal as parameters, these could meet them all, and their deviation would seem to
+ * be 0. */
+static ga_status check_groups(const ga_fit *f)
+{
+  for (int e = 0; e < f->o.n_data && f->n_groups > 1; e++)
+    for (int c = 0; c < f->o.data[e].n_columns; c++) {
+      const ga__group *g = &f->groups[f->group[f->column_at[e] + c]];
+      if (!g->known && g->n <= f->pr.n)
+        return refuse_data(
+            f, &f->o.data[e], "more values, or their standard deviation",
+            "there are only %ld values of '%s', from which it cannot be estimated with %d parameters", g->n,
+            f->o.data[e].signals[c], f->pr.n);
+    }
+  return GA_OK;
+}
+
 /* First standard deviations where none is given: of the data themselves. */
 static void guess_sigmas(ga_fit *f)
 {
@@ -344,6 +360,7 @@ static ga_status prepare(ga_fit *f)
   if (!status) status = make_groups(f);
   ga__problem_lay_out(&f->pr);
   if (!status) status = make_residuals(f);
+  if (!status) status = check_groups(f);
   return status ? status : allocate_systems(f);
 }
 

@@ -389,7 +389,8 @@ static void wrong_data_are_refused(void **state)
                {9, "is a mass"},
                {10, "it starts at 0"},
                {11, "the model has none of this name"},
-               {12, "row 4 has no time"}};
+               {12, "row 4 has no time"},
+               {13, "there are only 3 values of 'x', from which it cannot be estimated with 3 parameters"}};
   static const char *const wrong[] = {"y", "x.rate"}, *const order[] = {"k=3:10:1", "c", "start"},
                            *const outside[] = {"k=3:4:10", "c", "start"}, *const set[] = {"k=2"},
                            *const unit[] = {"k=3:1:10kg", "c", "start"}, *const zero[] = {"zero"},
@@ -439,8 +440,11 @@ static void wrong_data_are_refused(void **state)
     case 11:
       r.o.vary = unknown;
       break;
-    default:
+    case 12:
       r.time[3] = NAN;
+      break;
+    default:
+      for (int k = 3; k < ROWS; k++) r.values[k] = NAN;
     }
     assert_int_equal(ga_fit_create(r.ctx, &r.o, &r.fit), GA_ERR_ARGUMENT);
     assert_null(ga_fit_result(r.fit));
