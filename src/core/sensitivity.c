@@ -93,6 +93,7 @@ static ga_status work_create(ga_sensitivity *se)
                             {&se->room, all},
                             {&se->kept, all},
                             {&se->base, all},
+                            {&se->noise, all},
                             {&se->inner, all},
                             {&se->outer, all},
                             {&se->inner_even, all},
@@ -278,6 +279,7 @@ ga_status ga_sensitivity_begin(ga_sensitivity *se)
     return ga__refuse_order(se->ctx, __func__, "right after a start of its stepper");
   if (st->begun.a) return ga__refuse_sensitivity(se, "a₀ is given as numbers", "leave it to the start");
   for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
+  ga__parameters_forget(se);
   ga__times_begin(se);
   se->met = -1;
   se->failed = GA_OK;

@@ -36,6 +36,8 @@ typedef struct ga__parameter {
   double from[GA__N_AT], to[GA__N_AT];  /* [s] by how much later both times are at other values, */
   double longer[GA__N_AT];              /* and by how much longer the first step behind a restart */
   double doubt;  /* [-] estimated error of differences, relative to the largest derivative of their kind */
+  int linear;    /* steps in a row in which the equations were linear in it */
+  int plain;     /* 1: in the last step they were of degree 2 at the most */
   ga_state view; /* of now, */
   ga_state view_inside;
 } ga__parameter;
@@ -102,7 +104,9 @@ struct ga_sensitivity {
   double *spare, *other;                /* [n_entries] */
   double *moves;                        /* [GA__N_AT][nv] from the start's q to those at other values */
   ga__moved_point moved;
-  double *base;                                    /* [n + n_lambda] values of the system itself */
+  double *base;                                    /* [n + n_lambda] values of the system itself, */
+  double *noise;                                   /* [n + n_lambda] their rounding, terms that cancel included */
+  long n_base;                                     /* evaluations of them since the start */
   double *inner, *outer, *inner_even, *outer_even; /* [n + n_lambda] of those at ±δ, ±2δ: differences, sums */
   double *one, *two;                               /* [nv] */
 };
@@ -174,6 +178,8 @@ ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, c
 ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *dB);
 /* Whether B is the same for all values at p, to the last bit. */
 ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves);
+/* Before a run, or a pass over its steps: forgets which parameters the equations are linear in. */
+void ga__parameters_forget(ga_sensitivity *se);
 /* Values of the system itself at p, which the following ones are compared with. */
 ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p);
 /* out[n] := derivative from values at −2δ, −δ, δ, 2δ; middle: at 0, NULL: they are zero. Returns 0: they are

@@ -358,6 +358,7 @@ ga_status ga_adjoint_gradient(ga_adjoint *a, ga_seed_fn seed, void *user, double
   if (!seed || !gradient) return ga__refuse_null(a->ctx, __func__, seed ? "gradient" : "seed");
   if (!a->begun) return ga__refuse_order(a->ctx, __func__, "after ga_adjoint_begin()");
   for (int j = 0; j < a->se->n; j++) gradient[j] = 0.0;
+  ga__parameters_forget(a->se);
   memset(a->bar.block, 0, a->se->n_tangent * sizeof(double));
   memset(a->inner.before.block, 0, a->se->n_tangent * sizeof(double));
   a->inner.used = 0;

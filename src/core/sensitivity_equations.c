@@ -165,39 +165,128 @@ static void measure_values(const ga_sensitivity *se, int rates, double *size)
         fmax(size[GA_N_BLOCKS], ga__max_abs(se->value + sys->n, sys->size[GA_BLOCK_LAMBDA], NULL));
 }
 
+/* -- Parameters that enter the equations at a fixed state as polynomials of degree 2 at the most, as masses,
+ * stiffnesses and most lengths do: the difference between values at ±2δ is their derivative but for rounding.
+ * The value at δ shows it in every step. Where the second difference has been rounding in a few steps, it is
+ * enough that it still is; every EVERY-th step looks again. -- */
+
+enum { STEPS_TO_TRUST = 3, EVERY = 16 };
+#define ROUNDED 1e-11 /* [-] differences of higher order that are rounding, over first ones */
+#define MARGIN 16.0   /* [-] rounding of sums of four values, over that of one */
+
+static int is_rounding(const ga_sensitivity *se, int i, double off)
+{
+  return fabs(off) <= ROUNDED * fabs(se->outer[i]) + MARGIN * se->noise[i];
+}
+
+/* By the values at ±2δ. */
+static int is_linear(const ga_sensitivity *se, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (!is_rounding(se, i, se->outer_even[i])) return 0;
+  return 1;
+}
+
+/* And by that at δ: f(δ) − f = (f(2δ) − f(−2δ))/4 + (f(2δ) + f(−2δ) − 2f)/8 for all of degree 2. */
+static int is_quadratic(const ga_sensitivity *se, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (!is_rounding(se, i, se->inner_even[i] - 0.25 * se->outer[i] - 0.125 * se->outer_even[i])) return 0;
+  return 1;
+}
+
+/* Adds value k to the sums; size: of the terms. */
+static ga_status add_value(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
+                           double *size)
+{
+  const int rates = se->st->n_eta > 0;
+  ga_point at;
+  ga__variant *variant = variant_of(se, j, k, p, later, &at);
+  const ga_status status = evaluate(se, variant, &at, rates);
+  if (status) return status;
+  collect(se, k, se->st->sys->n + se->st->n_eta);
+  measure_values(se, rates, size);
+  return GA_OK;
+}
+
+/* Values at ±2δ and, where they are needed, at δ and −δ. *plain 1: those at ±2δ give the derivative. */
+static ga_status add_values(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *size,
+                            int *plain)
+{
+  ga__parameter *par = &se->parameter[j];
+  const int n = se->st->sys->n + se->st->n_eta, same_time = !is_later(later);
+  ga_status status = add_value(se, j, 0, p, later, size);
+  if (!status) status = add_value(se, j, GA__N_AT - 1, p, later, size);
+  if (status) return status;
+  const int linear = same_time && is_linear(se, n);
+  *plain = linear && par->linear >= STEPS_TO_TRUST && se->n_base % EVERY != 0;
+  if (*plain) return GA_OK;
+  status = add_value(se, j, 2, p, later, size);
+  *plain = !status && same_time && is_quadratic(se, n);
+  par->linear = *plain && linear ? par->linear + 1 : 0;
+  return status || *plain ? status : add_value(se, j, 1, p, later, size);
+}
+
+/* Where Φ or its rate depends on the parameter, B is taken to depend on it too. */
+static void notice_b(ga_sensitivity *se, ga__parameter *par, const double *difference)
+{
+  const ga_system *sys = se->st->sys;
+  const int rates = se->st->n_eta > 0;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA] && !par->moves_b; i++)
+    par->moves_b =
+        difference[sys->start[GA_BLOCK_LAMBDA] + i] != 0.0 || (rates && difference[sys->n + i] != 0.0);
+}
+
 static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_point *p, const double *later,
                                          double *g)
 {
-  const ga_system *sys = se->st->sys;
   ga__parameter *par = &se->parameter[j];
-  const int rates = se->st->n_eta > 0, nl = sys->size[GA_BLOCK_LAMBDA], n = sys->n + (rates ? nl : 0);
+  const int rates = se->st->n_eta > 0, n = se->st->sys->n + se->st->n_eta;
   const double inv = 1.0 / par->given.step;
   double size[GA_N_BLOCKS + 1] = {0};
   for (int i = 0; i < n; i++) se->inner[i] = se->outer[i] = se->inner_even[i] = se->outer_even[i] = 0.0;
-  for (int k = 0; k < GA__N_AT; k++) {
-    ga_point at;
-    ga__variant *variant = variant_of(se, j, k, p, later, &at);
-    const ga_status status = evaluate(se, variant, &at, rates);
-    if (status) return status;
-    collect(se, k, n);
-    measure_values(se, rates, size);
+  ga_status status = add_values(se, j, p, later, size, &par->plain);
+  if (status) return status;
+  notice_b(se, par, se->outer);
+  if (par->plain) {
+    for (int i = 0; i < n; i++) g[i] += 0.25 * inv * se->outer[i];
+    return GA_OK;
   }
   for (int i = 0; i < n; i++) g[i] += (8.0 * se->inner[i] - se->outer[i]) * inv / 12.0;
   double doubt = 0.0;
   int smooth = are_smooth(se, j, size, rates, &doubt);
   if (!smooth || doubt > SURE) {
-    const ga_status status = measure_terms(se, j, p, later, rates, size);
-    if (status) return status;
+    if ((status = measure_terms(se, j, p, later, rates, size)) != GA_OK) return status;
     doubt = 0.0;
     smooth = are_smooth(se, j, size, rates, &doubt);
   }
   if (!smooth) return fail_parameter(se, j);
   par->doubt = fmax(par->doubt, doubt);
-  /* Where Φ or its rate depends on the parameter, B is taken to depend on it too. */
-  for (int i = 0; i < nl && !par->moves_b; i++)
-    par->moves_b =
-        se->inner[sys->start[GA_BLOCK_LAMBDA] + i] != 0.0 || (rates && se->inner[sys->n + i] != 0.0);
   return GA_OK;
+}
+
+/* By how much values change with the rounding of the state. */
+static ga_status measure_noise(ga_sensitivity *se, ga__variant *own, const ga_point *p)
+{
+  enum { PATTERNS = 3 };
+  static const unsigned PATTERN[PATTERNS] = {0x5a5a5a5au, 0x33cc33ccu, 0xe187781eu};
+  const int rates = se->st->n_eta > 0, n = se->st->sys->n + se->st->n_eta;
+  ga_status status = GA_OK;
+  for (int i = 0; i < n; i++) se->noise[i] *= 0.5;
+  for (int k = 0; k < PATTERNS && !status; k++) {
+    ga__moved_point_set(se->st->sys, p, PATTERN[k], &se->moved);
+    status = evaluate(se, own, &se->moved.p, rates);
+    for (int i = 0; i < n && !status; i++)
+      se->noise[i] = fmax(se->noise[i], fabs(se->value[i] - se->base[i]));
+  }
+  return status;
+}
+
+void ga__parameters_forget(ga_sensitivity *se)
+{
+  for (int j = 0; j < se->n; j++) se->parameter[j].linear = se->parameter[j].plain = 0;
+  for (int i = 0; i < se->st->sys->n + se->st->n_eta; i++) se->noise[i] = 0.0;
+  se->n_base = 0;
 }
 
 ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p)
@@ -207,7 +296,7 @@ ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p)
   ga__variant own = {sys, se->st->deriv};
   const ga_status status = evaluate(se, &own, p, rates);
   ga__copy_numbers(se->base, se->value, n);
-  return status;
+  return status || ++se->n_base % EVERY != 1 ? status : measure_noise(se, &own, p);
 }
 
 static ga_status by_callback(ga_sensitivity *se, int j, const ga_point *p, ga_parameter_rates *out)
@@ -299,13 +388,15 @@ ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, c
     return status;
   }
   if (!is_later(later) && (!par->at[0].sys || !par->moves_b)) return GA_OK;
-  const double by = 1.0 / (12.0 * par->given.step);
-  for (int k = 0; k < GA__N_AT; k++) {
+  const int two = par->plain && !is_later(later);
+  const double by = (two ? 0.25 : 1.0 / 12.0) / par->given.step;
+  for (int k = 0; k < GA__N_AT; k += two ? GA__N_AT - 1 : 1) {
+    const double weight = !two ? WEIGHT[k] : k == 0 ? -1.0 : 1.0;
     ga_point at;
     ga__variant *variant = variant_of(se, j, k, p, later, &at);
     if ((status = evaluate_b(se, variant, &at))) return status;
     for (int i = 0; i < sys->n_b; i++)
-      force[sys->b_col[i]] += by * WEIGHT[k] * se->other[sys->b_entry[i]] * eta[sys->b_row[i]];
+      force[sys->b_col[i]] += by * weight * se->other[sys->b_entry[i]] * eta[sys->b_row[i]];
   }
   return GA_OK;
 }

@@ -287,10 +287,86 @@ static void both_ways_give_the_same_gradients(void **state)
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) compare_measures(&COURSES[i]);
 }
 
+/* ---- Parameters of which the equations are polynomials, and not for ever ---- */
+
+/* A quadratic force, and a cubic one that begins late: at x = k/2, and not between two times of examination
+ * alone. */
+static const char LATE[] =
+    "galpha: 1\nparameters: {k: 1.3}\n"
+    "bodies: {x: {type: scalar, mass: 1 + 0.1*k, position: 0.2, velocity: 0.4}}\n"
+    "forces: {f: {type: actuator, coordinate: x, force: \"-k^2*x - 50*max(0, x - k/3)^4/k + k*t\"}}\n"
+    "simulation: {step: 0.004, newton_tolerance: 1e-13}\n";
+
+static double end_of(const char *value, double *slope)
+{
+  static const char *const measure[] = {"final(x)"};
+  ga_context *ctx = NULL;
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  ga_stepper *st = NULL;
+  ga_sensitivity *se = NULL;
+  ga_measures *m = NULL;
+  ga_model_opts opts = ga_model_defaults();
+  ga_stepper_opts so;
+  ga_start_opts o = ga_start_defaults();
+  double q[1], w[1], x[1], out = 0.0;
+  assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+  opts.n_set = 1, opts.set = &value;
+  fine(ctx, ga_model_read_text(ctx, "late", LATE, strlen(LATE), &opts, &model));
+  const ga_machine *machine = ga_model_machine(model);
+  fine(ctx, ga_run_stepper_opts(ctx, ga_model_settings(model), &so));
+  fine(ctx, ga_stepper_create(ctx, ga_machine_system(machine), &so, &st));
+  fine(ctx, ga_measures_create(ctx, machine, 1, measure, 0, NULL, NULL, &m));
+  fine(ctx, ga_machine_initial(machine, q, w, x));
+  o.h = 0.004;
+  fine(ctx, ga_stepper_start(st, &o, 0.0, q, w, x, NULL, NULL, NULL));
+  if (slope) {
+    fine(ctx, ga_model_variation_create(ctx, model, NULL, &opts, "k", 0.0, &v));
+    fine(ctx, ga_sensitivity_create(ctx, st, 1, ga_model_variation_parameter(v), &se));
+    const ga_measure_by by = {v, -1};
+    fine(ctx, ga_measures_differentiate(m, se, 1, &by));
+    fine(ctx, ga_sensitivity_begin(se));
+  }
+  fine(ctx, ga_measures_start(m, st, NULL));
+  for (int i = 0; i < 300; i++) {
+    fine(ctx, ga_stepper_step(st, 0.004));
+    if (se) fine(ctx, ga_sensitivity_step(se));
+    fine(ctx, ga_measures_step(m, st, NULL));
+  }
+  fine(ctx, ga_measures_end(m, &out, NULL));
+  if (slope) fine(ctx, ga_measures_slopes(m, 0, slope));
+  ga_measures_destroy(&m);
+  ga_sensitivity_destroy(&se);
+  ga_stepper_destroy(&st);
+  ga_model_variation_destroy(&v);
+  ga_model_destroy(&model);
+  ga_context_destroy(&ctx);
+  return out;
+}
+
+static void powers_that_come_late_are_noticed(void **state)
+{
+  static const double AT[] = {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0},
+                      WEIGHT[] = {-1.0, 9.0, -45.0, 45.0, -9.0, 1.0};
+  const double h = 5e-4;
+  double slope, should = 0.0;
+  char set[64];
+  (void)state;
+  end_of("k=1.3", &slope);
+  for (int i = 0; i < 6; i++) {
+    snprintf(set, sizeof set, "k=%.17g", 1.3 + AT[i] * h);
+    should += WEIGHT[i] * end_of(set, NULL) / (60.0 * h);
+  }
+  if (show)
+    printf("# late powers: %.14g, by differences %.14g, off by %.1e\n", slope, should, fabs(slope - should));
+  if (!(fabs(slope - should) <= 1e-9 * fabs(should))) fail_msg("%.14g, by differences %.14g", slope, should);
+}
+
 int main(int argc, char **argv)
 {
   show = argc > 1 && strcmp(argv[1], "show") == 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_are_those_along_directions),
-                                     cmocka_unit_test(both_ways_give_the_same_gradients)};
+                                     cmocka_unit_test(both_ways_give_the_same_gradients),
+                                     cmocka_unit_test(powers_that_come_late_are_noticed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
