@@ -30,8 +30,8 @@ class Folder:
     """A temporary folder that goes with the last one who uses it."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="galpha-"))
-        weakref.finalize(self, shutil.rmtree, str(self.path), True)
+        self.path = tempfile.mkdtemp(prefix="galpha-")  # no Path, which would put each name into Python's table for good
+        weakref.finalize(self, shutil.rmtree, self.path, True)
 
 
 @contextlib.contextmanager
@@ -75,15 +75,15 @@ def _without_file(outcome: "_commands.Outcome") -> "_commands.Outcome":
 
 
 def _to_file(command: str, model: Model, out: "Optional[Path_]", set: "Optional[Mapping[str, Any]]",
-             options: "Dict[str, Any]", read: "Callable[[Path, Any, _commands.Outcome], T]", *more: str) -> T:
+             options: "Dict[str, Any]", read: "Callable[[str, Any, _commands.Outcome], T]", *more: str) -> T:
     """Calls a command that writes a file, and reads that. Without `out` the file lives as long as what is read."""
     with _file_of(model) as file:
         keep = Folder() if out is None else None
         stem = model.name if isinstance(model, Machine) else file.stem
-        path = keep.path / f"{stem}.h5" if keep else Path(os.fspath(out or ""))
+        path = os.path.join(keep.path, f"{stem}.h5") if keep else os.fspath(out or "")
         outcome = _call(command, model, file, set, options, f"--out={path}", *more)
     result: "Optional[T]" = None
-    if path.exists() and (keep or outcome.code != 2):
+    if os.path.exists(path) and (keep or outcome.code != 2):
         try:
             result = read(path, keep, outcome)
         except (OSError, KeyError, Error):
@@ -98,7 +98,7 @@ def _to_file(command: str, model: Model, out: "Optional[Path_]", set: "Optional[
     return result
 
 
-def _read_result(path: Path, keep: Any, outcome: "_commands.Outcome") -> Result:
+def _read_result(path: str, keep: Any, outcome: "_commands.Outcome") -> Result:
     return Result(path, keep, outcome.printed, outcome.warnings)
 
 
@@ -133,7 +133,7 @@ class Modes(NamedTuple):
         return complex(self.shapes[mode, self.signals.index(signal)])
 
 
-def _read_modes(path: Path, keep: Any, outcome: "_commands.Outcome") -> Modes:
+def _read_modes(path: str, keep: Any, outcome: "_commands.Outcome") -> Modes:
     with h5py().File(path, "r") as f:
         s = f["modes/eigenvalue"][()]
         return Modes(s[:, 0] + 1j * s[:, 1], f["modes/frequency"][()].ravel(), f["modes/damping"][()].ravel(),
@@ -167,7 +167,7 @@ def _texts(data: Any) -> "List[str]":
     return [_as_text(value) for value in data[()]]
 
 
-def _read_linear(path: Path, keep: Any, outcome: "_commands.Outcome") -> LinearModel:
+def _read_linear(path: str, keep: Any, outcome: "_commands.Outcome") -> LinearModel:
     with h5py().File(path, "r") as f:
         names = {what: _texts(f[what]) if what in f else [] for what in ("states", "inputs", "outputs")}
         n, n_u, n_y = (len(names[what]) for what in ("states", "inputs", "outputs"))

@@ -46,14 +46,14 @@ class Result:
 
     def __init__(self, path: "str | os.PathLike[str]", keep: Any = None, summary: str = "",
                  warnings: Sequence[str] = ()) -> None:
-        self.path = Path(path)  #: the file
+        self._file = os.fspath(path)
         self._keep = keep  # what owns a temporary file
         self.summary = summary  #: what the program prints at the end of the run
         self.warnings: List[str] = list(warnings)
-        with h5py().File(self.path, "r") as f:
+        with h5py().File(self._file, "r") as f:
             if "values" not in f or "names" not in f:
-                raise Error(f"{self.path} is not a result of galpha", reason="FILE_KIND", status="ERR_FILE",
-                            file=str(self.path))
+                raise Error(f"{self._file} is not a result of galpha", reason="FILE_KIND", status="ERR_FILE",
+                            file=self._file)
             self.values: Array = np.empty(f["values"].shape)
             if self.values.size:
                 f["values"].read_direct(self.values)
@@ -70,6 +70,11 @@ class Result:
         self._row = {name: i for i, name in enumerate(names)}
         self.signals: List[str] = [n for n in names if not n.endswith((ERROR, POSE))]  #: their names
         self.units: Dict[str, str] = dict(zip(names, units))  #: by name
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self._file)
 
     @property
     def status(self) -> str:

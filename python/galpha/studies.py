@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
@@ -25,15 +26,15 @@ class Table:
     `values` [runs × columns] has all of it; columns are views of it, without a copy. `units`, `messages` (by the number
     of the run), `series` (signals over time, [runs × times]), `t` and `summary` say more."""
 
-    def __init__(self, path: Path, keep: Any = None, summary: str = "", warnings: Sequence[str] = ()) -> None:
-        self.path = Path(path)  #: the file
+    def __init__(self, path: Path_, keep: Any = None, summary: str = "", warnings: Sequence[str] = ()) -> None:
+        self._file = os.fspath(path)
         self._keep = keep  # what owns a temporary file
         self.summary = summary  #: what the program prints at the end
         self.warnings: List[str] = list(warnings)
-        with h5py().File(self.path, "r") as f:
+        with h5py().File(self._file, "r") as f:
             if not _as_text(f.attrs.get("format", "")).startswith("galpha sweep "):
-                raise Error(f"{self.path} is not the table of a sweep", reason="FILE_KIND", status="ERR_FILE",
-                            file=str(self.path))
+                raise Error(f"{self._file} is not the table of a sweep", reason="FILE_KIND", status="ERR_FILE",
+                            file=self._file)
             self.values: Array = np.asarray(f["values"][()], dtype=float)
             self.names: List[str] = _texts(f["names"])  #: of the columns
             self.units: Dict[str, str] = dict(zip(self.names, _texts(f["units"])))  #: by name
@@ -43,6 +44,11 @@ class Table:
             self.t: Array = series.pop("time", np.zeros(0)).ravel()  #: [s] of the series
             self.series: Dict[str, Array] = series
             self.model = _as_text(f["model"][()])  #: its text, with the values of run 0
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self._file)
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.units:
@@ -70,7 +76,7 @@ class Table:
         return f"<galpha.Table of {len(self)} runs: {', '.join(self.names)}>"
 
 
-def _read_table(path: Path, keep: Any, outcome: "_commands.Outcome") -> Table:
+def _read_table(path: str, keep: Any, outcome: "_commands.Outcome") -> Table:
     return Table(path, keep, outcome.printed, outcome.warnings)
 
 
@@ -82,15 +88,15 @@ def sweep(model: Model, *measures: str, set: "Optional[Axes]" = None, out: "Opti
 class Gradient:
     """Derivatives of measures by parameters: g["end", "k"], g["end"] (all of them, in the order of `by`)."""
 
-    def __init__(self, path: Path, keep: Any = None, summary: str = "", warnings: Sequence[str] = ()) -> None:
-        self.path = Path(path)  #: the file
+    def __init__(self, path: Path_, keep: Any = None, summary: str = "", warnings: Sequence[str] = ()) -> None:
+        self._file = os.fspath(path)
         self._keep = keep  # what owns a temporary file
         self.summary = summary  #: what the program prints at the end
         self.warnings: List[str] = list(warnings)
-        with h5py().File(self.path, "r") as f:
+        with h5py().File(self._file, "r") as f:
             if not _as_text(f.attrs.get("format", "")).startswith("galpha gradient "):
-                raise Error(f"{self.path} has no derivatives of measures", reason="FILE_KIND", status="ERR_FILE",
-                            file=str(self.path))
+                raise Error(f"{self._file} has no derivatives of measures", reason="FILE_KIND", status="ERR_FILE",
+                            file=self._file)
             self.names: List[str] = _texts(f["names"])  #: of the measures
             self.by: List[str] = _texts(f["by"])  #: the parameters
             self.gradient: Array = np.asarray(f["gradient"][()], dtype=float).reshape(len(self.names), len(self.by))
@@ -103,6 +109,11 @@ class Gradient:
             self.units: Dict[Any, str] = dict(zip(self.names, _texts(f["units"])))  #: of measures, parameters and pairs
             self.units.update(zip(self.by, _texts(f["by_units"])))
             self.units.update(zip(pairs, _texts(f["gradient_units"])))
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self._file)
 
     def __getitem__(self, key: "Union[str, Tuple[str, str]]") -> Any:
         name, by = key if isinstance(key, tuple) else (key, None)
@@ -142,7 +153,7 @@ def sensitivity(model: Model, *by: str, measures: "Union[str, Sequence[str]]", s
 def sensitivity(model: Model, *by: str, measures: "Optional[Union[str, Sequence[str]]]" = None,
                 set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
                 **settings: Any) -> "Union[Result, Gradient]":
-    def read(path: Path, keep: Any, outcome: "_commands.Outcome") -> "Union[Result, Gradient]":
+    def read(path: str, keep: Any, outcome: "_commands.Outcome") -> "Union[Result, Gradient]":
         if measures is None:
             return Result(path, keep, outcome.printed, outcome.warnings)
         return Gradient(path, keep, outcome.printed, outcome.warnings)

@@ -3,9 +3,11 @@
 import gc
 import os
 import signal
+import sys
 import threading
 import tracemalloc
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -360,3 +362,18 @@ class Leak(unittest.TestCase):
                 pass
 
         self.measure(int(os.environ.get("GALPHA_LEAK", 300)), work)
+
+    def test_names(self):
+        """python: names of temporary files do not stay in Python's table of strings, which would grow by 1 MB at times"""
+        kept, intern = [], sys.intern
+
+        def keep(text):
+            kept.append(text)
+            return intern(text)
+
+        with unittest.mock.patch.object(sys, "intern", keep):
+            res = galpha.run(rig.model("pendulum"), t_end=0.02, step=0.01)
+            galpha.sweep(rig.model("pendulum"), "final(hinge.angle)", set={"m": [1.0, 2.0]}, t_end=0.02, step=0.01)
+        self.assertEqual([text for text in kept if text.startswith("galpha-")], [])
+        self.assertTrue(res.path.exists())
+        self.assertEqual(res.status, "finished")
