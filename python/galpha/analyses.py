@@ -30,8 +30,12 @@ class Folder:
     """A temporary folder that goes with the last one who uses it."""
 
     def __init__(self) -> None:
-        self.path = tempfile.mkdtemp(prefix="galpha-")  # no Path, which would put each name into Python's table for good
-        weakref.finalize(self, shutil.rmtree, self.path, True)
+        self.name = tempfile.mkdtemp(prefix="galpha-")  # no Path, which would put each name into Python's table of strings
+        weakref.finalize(self, shutil.rmtree, self.name, True)
+
+    @property
+    def path(self) -> Path:
+        return Path(self.name)
 
 
 @contextlib.contextmanager
@@ -80,7 +84,7 @@ def _to_file(command: str, model: Model, out: "Optional[Path_]", set: "Optional[
     with _file_of(model) as file:
         keep = Folder() if out is None else None
         stem = model.name if isinstance(model, Machine) else file.stem
-        path = os.path.join(keep.path, f"{stem}.h5") if keep else os.fspath(out or "")
+        path = os.path.join(keep.name, f"{stem}.h5") if keep else os.fspath(out or "")
         outcome = _call(command, model, file, set, options, f"--out={path}", *more)
     result: "Optional[T]" = None
     if os.path.exists(path) and (keep or outcome.code != 2):
