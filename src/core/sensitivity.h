@@ -82,6 +82,7 @@ struct ga_sensitivity {
   ga_sensitivity *next;  /* of the stepper's watchers */
   ga__variant own;       /* the run's own equations at another time */
   double piece;          /* [s] the last break before the state, or the start */
+  double clear;          /* [s] before this time there is none */
   ga__tangent rate, mid; /* rates of the state, and a state within the step */
   int replays;           /* 1: for an adjoint, whose stepper does not know the relations of a step */
   double

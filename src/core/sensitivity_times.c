@@ -17,18 +17,18 @@
 static const double AT[GA__N_AT] = {-2.0, -1.0, 1.0, 2.0};
 /* Of the time from the break before: where the next one is looked for. */
 #define LOOKS_FROM 0.5
+/* How far ahead of t, in those parts, a system is asked. */
+#define AHEAD 16.0
 #define ROUNDED 1e-12 /* [-] relative difference of times that are the same */
 
 /* ---- Breaks ---- */
 
 /* The first break behind `from`; infinite: none is near. */
-static ga_status find_break(ga_sensitivity *se, const ga_system *sys, double from, double until,
-                            ga_breakpoint *out)
+static ga_status find_break(const ga_system *sys, double from, double until, ga_breakpoint *out)
 {
   *out = (ga_breakpoint){INFINITY, INFINITY, 0, INFINITY, INFINITY, 0, NULL};
   const ga_status before = ga__begin_callback(sys->ctx);
   const int code = sys->def.next_break(sys->def.user, from, until, out);
-  (void)se;
   return ga__end_callback(sys, "next_break", -1, from, code, before);
 }
 
@@ -39,17 +39,20 @@ static ga_status refuse_break(ga_sensitivity *se, int j)
       "give a smaller step, or another value of the parameter");
 }
 
-/* Whether a break of the run's own equations is at t; *at: it. */
+/* Whether a break of the run's own equations is at t; *at: it. Systems are asked seldom, far ahead. */
 static ga_status is_break(ga_sensitivity *se, double t, double from, int *yes, ga_breakpoint *at)
 {
   const ga_system *sys = se->st->sys;
-  const double until = t + (t - from);
+  const double near = ROUNDED * (1.0 + fabs(t)), until = t + AHEAD * (t - from);
   *yes = 0;
-  if (!sys->def.next_break || !(t > from)) return GA_OK;
-  const ga_status status = find_break(se, sys, from, until, at);
-  const double near = ROUNDED * (1.0 + fabs(t));
-  *yes = !status && at->before <= t + near && at->after >= t - near;
-  return status;
+  if (!sys->def.next_break || !(t > from) || t + near < se->clear) return GA_OK;
+  const ga_status status = find_break(sys, from, until, at);
+  if (status) return status;
+  *yes = at->before <= t + near && at->after >= t - near;
+  se->clear = isfinite(at->before) ? at->before : at->unresolved > 0.0 ? t : fmin(at->clear, until);
+  /* Once more as it is asked for at other values: how closely a break is enclosed may depend on the interval.
+   */
+  return *yes ? find_break(sys, from, t + (t - from), at) : GA_OK;
 }
 
 /* offset[k]: by how much later the break is at other values, at its near side and behind it; *rate: δt of it.
@@ -65,7 +68,7 @@ static ga_status compare_breaks(ga_sensitivity *se, int j, double t, double from
   if (!par->at[0].sys) return GA_OK;
   for (int k = 0; k < GA__N_AT; k++) {
     ga_breakpoint other;
-    const ga_status status = find_break(se, par->at[k].sys, from, t + (t - from), &other);
+    const ga_status status = find_break(par->at[k].sys, from, t + (t - from), &other);
     if (status) return status;
     if (isinf(other.before) || !other.restart != !own->restart) return refuse_break(se, j);
     before[k] = other.before - own->before;
@@ -86,7 +89,7 @@ static void set_offsets(const ga__parameter *par, double dt, double offset[GA__N
 
 void ga__times_begin(ga_sensitivity *se)
 {
-  se->piece = se->st->now.scalar[GA__T];
+  se->piece = se->clear = se->st->now.scalar[GA__T];
   for (int j = 0; j < se->n; j++) {
     ga__parameter *par = &se->parameter[j];
     par->dt_grid = 0.0;
@@ -133,7 +136,7 @@ ga_status ga__times_of_step(ga_sensitivity *se)
     if (!ends) set_offsets(par, par->dt, par->to);
     if (!status) status = check_shift(se, par);
   }
-  if (ends && !status && !own.restart) se->piece = t;
+  if (ends && !status && !own.restart) se->piece = se->clear = t;
   return status;
 }
 
@@ -182,7 +185,7 @@ ga_status ga__times_of_restart(ga_sensitivity *se)
     memcpy(par->from, par->to, sizeof par->from);
     if (!status) status = find_first_size(se, j);
   }
-  se->piece = t;
+  se->piece = se->clear = t;
   return status;
 }
 
@@ -197,7 +200,7 @@ void ga__times_of_event(ga_sensitivity *se)
     set_offsets(par, 0.0, par->longer);
     memcpy(par->from, par->to, sizeof par->from);
   }
-  se->piece = st->now.scalar[GA__T];
+  se->piece = se->clear = st->now.scalar[GA__T];
 }
 
 /* ---- The formulas of a step ---- */
