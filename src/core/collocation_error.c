@@ -4,14 +4,19 @@
 #include <math.h>
 
 /* In a motion A e^{iωt} a step h of order p has the error K A (hω)^(p+1), with the K of the Padé
- * approximation of e^z that the rule is. Over a time of G/ω, G = 20, about three periods, these are e_q = G K
- * h^p |q^(p)|      e_v = G K h^p |v^(p)|      e_x = G K h^p |x^(p)| which is the estimate: of the motion, not
- * of one step. Motions with several frequencies have the errors of all of them. Derivatives are divided
- * differences D_k of vdot and xdot over the nodes and one of the step before: a_k = k! |D_k| = h^k
- * |vdot^(k)|. The highest one, n, is not p − 2 for all orders: from one to the next they grow by X = hω =
- * √(a_n / a_(n−2)) of the largest components, and h^p |q^(p)| = h² max(a_n X^(p−2−n), a_(n−1) X^(p−1−n))
+ * approximation of e^z that the rule is. Over a time of G/ω, G = 30, about five periods, these are
+ *
+ *   e_q = G K h^p |q^(p)|      e_v = G K h^p |v^(p)|      e_x = G K h^p |x^(p)|
+ *
+ * which is the estimate: of the motion, not of one step. Motions with several frequencies have the errors
+ * of all of them. Derivatives are divided differences D_k of vdot and xdot over the nodes and one of the
+ * step before: a_k = k! |D_k| = h^k |vdot^(k)|. The highest one, n, is not p − 2 for all orders: from one
+ * to the next they grow by X = hω = √(a_n / a_(n−2)) of the largest components, and
+ *
+ *   h^p |q^(p)| = h² max(a_n X^(p−2−n), a_(n−1) X^(p−1−n))
+ *
  * since one of both is small where e^{iωt} crosses 0. */
-#define GK(K) (20.0 / (K))
+#define GK(K) (30.0 / (K))
 static const double FACTOR[GA__MOST_ORDER + 1] = {
     [3] = GK(72.0),      [4] = GK(720.0),      [5] = GK(7200.0),         [6] = GK(100800.0),
     [7] = GK(1411200.0), [8] = GK(25401600.0), [10] = GK(10059033600.0),

@@ -176,9 +176,9 @@ static double control_power(const ga_simulator *sim)
   return is_strict(sim, sim->strict_most) ? p : fmax(p, sim->power);
 }
 
-/* The same of methods with estimates of their own, which have new factors in each step. Errors are steered to
- * GOAL by the digital filter H211b with b = 2 (Söderlind, ACM TOMS 29, 2003): the mean of the changes that
- * the errors of the last two steps ask for, as a geometric mean. */
+/* The same of methods with estimates of their own, whose factors serve steps of other sizes too. Errors are
+ * steered to GOAL by the digital filter H211b with b = 2 (Söderlind, ACM TOMS 29, 2003): by the geometric
+ * mean of the changes that the errors of the last two steps ask for. */
 #define GOAL 0.15
 #define FILTER 0.5 /* 1/b */
 #define LEAST 1e-6 /* error */
