@@ -72,13 +72,14 @@ GA__INLINE void eliminate_top(ga__quad t[2], ga__quad *u, const double *L, int W
 }
 
 /* c := c − Σ L_k u_k in the lower part. */
-GA__INLINE void eliminate_down(double *c, const ga__quad *u, const double *L, int W, const int n, int quads)
+GA__INLINE void eliminate_down(double *c, const double *end, const ga__quad *u, const double *L, int W,
+                               const int n)
 {
-  for (int q = 0; q < quads; q++) {
-    ga__quad v = ga__quad_load(c + 4 * q);
+  for (; c < end; c += 4, L += 4) {
+    ga__quad v = ga__quad_load(c);
     UNROLLED
-    for (int k = 0; k < n; k++) v -= ga__quad_load(L + k * W + 4 * q) * u[k];
-    *(ga__quad *)(c + 4 * q) = v;
+    for (int k = 0; k < n; k++) v -= ga__quad_load(L + k * W) * u[k];
+    *(ga__quad *)c = v;
   }
 }
 
@@ -89,7 +90,7 @@ GA__INLINE void eliminate_fixed(double *c, double *top, const double *L, int W, 
   eliminate_top(t, u, L, W, n, own);
   *(ga__quad *)top = t[0];
   if (own > 4) *(ga__quad *)(top + 4) = t[1];
-  eliminate_down(c + own, u, L + own, W, n, (W - own) / 4);
+  if (n > 0) eliminate_down(c + own, c + W, u, L + own, W, n);
 }
 
 /* ---- Any size: four pivots at a time ---- */
@@ -148,38 +149,38 @@ GA__INLINE void bring_pivot(const ga__front *f, double *P, double *B, int j, con
   }
 }
 
-/* Largest |L21| of a column, scaled; over: 1/R of the pivot's row. */
-GA__INLINE void add_growth(const double *l, const double *R, int quads, double over, ga__quad *most,
-                           ga__quad *bad)
-{
-  const ga__quad_mask sign = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-  for (int q = 0; q < quads; q++) {
-    const ga__quad size = masked(l + 4 * q, sign) * (ga__quad_load(R + 4 * q) * over);
-    *most = ga__quad_larger(size, *most);
-    *bad += size * 0.0;
-  }
-}
-
 /* What is judged of a front: the largest scaled entry of L21 and pivot, and 0, or NaN if one of them is. */
 typedef struct verdict {
   ga__quad most, bad;
   double pivot, bad_pivot;
 } verdict;
 
-/* Pivot of column j and its division. */
+/* Pivot of column j and its division. The scale of a pivot's row is a power of two: it may as well be
+ * multiplied with the largest entry. */
 GA__INLINE void finish_column(const ga__front *f, double *P, double *B, int j, const int s, const int own,
                               const ga__front_scale *scale, int *taken, double *inverse, double *pivot,
                               verdict *out)
 {
+  const ga__quad_mask sign = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
   double *c = P + j * f->width;
   bring_pivot(f, P, B, j, s, scale->row, taken);
   const double p = pivot[j] = c[j] * scale->row[j] * scale->C[j];
   const ga__quad one = {1, 1, 1, 1}, over = one / lane(ga__quad_load(c + j / 4 * 4), j % 4);
+  ga__quad most = {0, 0, 0, 0}, bad = out->bad;
   inverse[j] = over[0];
   out->pivot = fabs(p) > out->pivot ? fabs(p) : out->pivot;
   out->bad_pivot += p * 0.0;
-  for (int q = 0; q < f->width / 4; q++) *(ga__quad *)(c + 4 * q) *= over;
-  add_growth(c + own, scale->below, (f->width - own) / 4, scale->over[taken[j]], &out->most, &out->bad);
+  UNROLLED
+  for (int r = 0; r < own; r += 4) *(ga__quad *)(c + r) *= over;
+  const double *R = scale->below;
+  for (double *l = c + own, *end = c + f->width; l < end; l += 4, R += 4) {
+    const ga__quad v = ga__quad_load(l) * over;
+    *(ga__quad *)l = v;
+    most = ga__quad_larger((ga__quad)((ga__quad_mask)v & sign) * ga__quad_load(R), most);
+    bad += v * 0.0;
+  }
+  out->most = ga__quad_larger(most * scale->over[taken[j]], out->most);
+  out->bad = bad;
 }
 
 /* s: number of pivots, a constant; 0: any. */
