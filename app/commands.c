@@ -288,7 +288,7 @@ static const char modes_more[] = "Eigenvalues of the linear equations about an e
 static const app_option sensitivity_rows[] = {
     {"by", 0, "NAMES", 1, "parameters, separated by commas, each NAME or NAME:STEP, or all; needed unless there are measures"},
     {"measure", 0, "[NAME=]X", 1, "a measure, as final(tip.x), like those behind MODEL: its derivatives, not those of signals"},
-    {"derivatives", 0, "NAME", 0, "of measures: auto, forward, or adjoint, whose cost hardly depends on the number of parameters"},
+    {"derivatives", 0, "NAME", 0, "of measures: auto, forward, or adjoint, which costs less for many parameters"},
     {"out", 'o', "FILE", 0,
      "result file (default: the model's name with _sensitivity.h5, in the current folder)"},
     OPTIONS_MODEL,

@@ -115,6 +115,7 @@ static ga_status begin(analysis *s)
   if (!status) status = app_task_start(&r->s, !app_has(r->a, "quiet"));
   if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->s.stepper));
   if (!status) status = s->se ? ga_sensitivity_begin(s->se) : ga_adjoint_begin(s->adjoint);
+  s->refused |= s->adjoint && status == GA_ERR_ARGUMENT;
   if (!status) status = ga_measures_start(s->measures, r->s.stepper, r->meter);
   return status;
 }
@@ -331,7 +332,7 @@ static int analyse(const app_arguments *a, way as, int *again)
     if (!status) status = run_steps(&s);
     if (!status) status = finish(&s);
     app_progress_clear(&r->s.progress);
-    *again = status && s.chosen && s.adjoint && s.refused;
+    *again = status && s.chosen && s.way == ADJOINT && s.refused;
     if (!*again) code = status ? explain(&s, status) : end(&s, app_clock() - began);
   }
   close_analysis(&s);
