@@ -70,8 +70,7 @@ static int choose_way(analysis *s)
     const char *note = ga_measures_adjoint_note(s->measures, i);
     if (!*note) continue;
     if (s->way == ADJOINT)
-      return app_misused(s->run.a,
-                         "--derivatives adjoint: %s: %s; leave the choice to galpha, or take forward",
+      return app_misused(s->run.a, "--derivatives adjoint: %s: %s; forward derivatives have them",
                          s->labels[i], note);
     s->way = FORWARD;
   }
@@ -241,6 +240,8 @@ static int explain(const analysis *s, ga_status status)
 {
   const ga_error *why = ga_context_error(s->run.s.ctx);
   const char *text = why->status == status ? why->text : ga_status_text(status);
+  if (s->adjoint && status == GA_ERR_ORDER)
+    text = "the run begins anew behind a jump, which the adjoint does not follow; forward derivatives do";
   if (status == GA_STOPPED)
     text = "the run ended by an event, whose time depends on parameters; --t-end before it goes";
   fprintf(stderr, "galpha sensitivity: %s\n", text);
@@ -297,8 +298,7 @@ static int open(analysis *s)
   r->s.settle_user = &s->by;
   r->s.settings.accuracy = 0.0; /* no error bars */
   if (!code && app_has(r->a, "record"))
-    code =
-        app_misused(r->a, "--record has no effect with measures: leave them out for derivatives of signals");
+    code = app_misused(r->a, "--record has no effect with measures; it is for derivatives of signals");
   if (!code) code = app_measures_take(r->a, &s->n, &s->texts, &s->labels);
   if (!code) code = app_by_take(r, &s->by);
   if (!code) code = app_record_file(r);

@@ -30,7 +30,7 @@ class Folder:
     """A temporary folder that goes with the last one who uses it."""
 
     def __init__(self) -> None:
-        self.name = tempfile.mkdtemp(prefix="galpha-")  # no Path, which would put each name into Python's table of strings
+        self.name = tempfile.mkdtemp(prefix="galpha-")  # no Path, whose parts go through Python's table of strings
         weakref.finalize(self, shutil.rmtree, self.name, True)
 
     @property

@@ -46,7 +46,7 @@ ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga
   ga_stepper *st = se->st;
   if (ga__turns_far(st))
     return ga__refuse_sensitivity(se, "a body turns by more than 2 rad in a step, and is needed within it",
-                                  "take smaller steps, or forward derivatives");
+                                  "forward derivatives have no such limit");
   memset(in->bar.block, 0, se->n_tangent * sizeof *in->bar.block);
   *s = (ga_state){.t = t,
                   .q = in->q,

@@ -381,11 +381,9 @@ ga_status ga_measures_gradient(ga_measures *measures, int i, double *gradient)
   if (s->broken) why = "the run has jumps";
   if (!*why && *s->note) why = s->note;
   if (*why)
-    return ga__refuse(m->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SENSITIVITY,
-                      &(ga__facts){.at = &(ga__fact_time){m->t, NAN, -1, -1},
-                                   .kind = "measures",
-                                   .detail = why,
-                                   .expected = "take forward derivatives"});
+    return ga__refuse(
+        m->ctx, GA_ERR_ARGUMENT, GA_REASON_NO_SENSITIVITY,
+        &(ga__facts){.at = &(ga__fact_time){m->t, NAN, -1, -1}, .kind = "measures", .detail = why});
   for (int j = 0; j < s->n; j++) s->own[j] = 0.0;
   if (!find_shares(m, i)) {
     for (int j = 0; j < s->n; j++) gradient[j] = NAN;

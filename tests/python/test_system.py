@@ -327,13 +327,17 @@ class Leak(unittest.TestCase):
             work()
         gc.collect()
         tracemalloc.start()
-        before, memory = tracemalloc.get_traced_memory()[0], resident()
-        for _ in range(n):
-            work()
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
+        memory, parts, grown = resident(), 3, []
+        for _ in range(parts):
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(n // parts):
+                work()
+            gc.collect()
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
         tracemalloc.stop()
-        self.assertLess(grown / n, 40.0, "bytes of Python's memory for each model")
+        # What is lost with each model is lost in every part. Python's table of interned strings, which pathlib uses, is
+        # rebuilt at times: 1 MB that was there before, and counts as new, once.
+        self.assertLess(min(grown) / (n // parts), 40.0, f"bytes of Python's memory for each model: {grown}")
         self.assertLess((resident() - memory) / n, 2000.0, "bytes of all memory for each model")
 
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "there is no /proc")
@@ -364,7 +368,7 @@ class Leak(unittest.TestCase):
         self.measure(int(os.environ.get("GALPHA_LEAK", 300)), work)
 
     def test_names(self):
-        """python: names of temporary files do not stay in Python's table of strings, which would grow by 1 MB at times"""
+        """python: names of temporary files do not go through Python's table of strings"""
         kept, intern = [], sys.intern
 
         def keep(text):
