@@ -667,6 +667,11 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_newton_opts newton;
   ga_lu_kind lu;          /* default GA_LU_AUTO */
   ga_redundant redundant; /* default GA_REDUNDANT_ACCEPT */
+  /* GA_COLLOCATION and GA_AUTOMATIC: nodes of a step in this many threads, for large systems; default 1. Results
+   * have the same bits for any number. Only with ga_system_def.work_create, as machines have it: callbacks are
+   * then called by several threads, each with its own work space. More than there are nodes are not used, nor
+   * with redundant constraints or in steps for stiff equations. */
+  int threads;
 } ga_stepper_opts;
 
 /* The solution at one time; the arrays belong to the stepper and change with the next step. In a stepper's

@@ -22,6 +22,7 @@
 #include "core/collocation.h"
 #include "core/arrays.h"
 #include "base/quad.h"
+#include "lin/lin_impl.h"
 
 #include <float.h>
 #include <math.h>
@@ -449,10 +450,21 @@ static double shift_of(const ga_stepper *st, int m)
   return at_end ? AT_END * st->h : step_of(st, m);
 }
 
-static ga_jacobian derivatives(const ga_stepper *st, int m)
+static ga_jacobian derivatives(const ga_stepper *st, const ga__site *site, int m)
 {
-  const double d = shift_of(st, m);
-  return (ga_jacobian){WANTED, d, 1.0, st->jacobian_D, st->jacobian_Q, st->jacobian_G};
+  return (ga_jacobian){WANTED, shift_of(st, m), 1.0, site->D, site->Q, site->G};
+}
+
+/* Where the calling thread evaluates and makes the matrix of a node. */
+static ga__site own_site(ga_stepper *st, int m)
+{
+  return (ga__site){.ctx = st->ctx,
+                    .sys = st->sys,
+                    .deriv = &st->deriv,
+                    .assembly = ga__stage_assembly(st, stage_of(st, m)),
+                    .D = st->jacobian_D,
+                    .Q = st->jacobian_Q,
+                    .G = st->jacobian_G};
 }
 
 static void count_jacobian(ga_stepper *st)
@@ -461,18 +473,24 @@ static void count_jacobian(ga_stepper *st)
   if (!st->sys->def.jacobian) st->stats.difference_jacobians++;
 }
 
-/* The matrix of a node from the derivatives in the stepper's arrays, and its factors. */
-static ga_status factor_node(ga_stepper *st, int m, const ga_point *p)
+/* The matrix of a node from its derivatives. */
+static void fill_matrix(const ga_stepper *st, const ga__site *site, int m)
 {
-  ga_jacobian J = derivatives(st, m);
-  const double d = J.shift_v;
-  ga__assembly_input in = {.source = {st->jacobian_D, st->jacobian_Q, st->jacobian_G, NULL, NULL},
+  const double d = shift_of(st, m);
+  ga__assembly_input in = {.source = {site->D, site->Q, site->G, NULL, NULL},
                            .scale = {[ONE] = 1.0, [STEP] = d, [STEP2] = d * d, [INV_STEP] = 1.0 / d},
                            .diag_x = 1.0,
                            .null = &st->red.null,
                            .null_b = &st->red.null_eta};
+  ga__assembly_fill(site->assembly, &in);
+}
+
+/* The same, and its factors. */
+static ga_status factor_node(ga_stepper *st, const ga__site *site, int m, const ga_point *p)
+{
+  ga_jacobian J = derivatives(st, site, m);
   ga__factors_save_matrix(st);
-  ga__assembly_fill(&ga__matrix_in_use(st)->assembly, &in);
+  fill_matrix(st, site, m);
   const ga_status status = ga__factor_stage(st, stage_of(st, m));
   if (!status) ga__factors_save_stage(st, stage_of(st, m));
   const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_check(st->sys, p, &J) : GA_OK;
@@ -482,11 +500,12 @@ static ga_status factor_node(ga_stepper *st, int m, const ga_point *p)
 static ga_status prepare_node(ga_stepper *st, int m)
 {
   ga_point p = ga__colloc_point(st, m == GA__COLLOC_END ? ga__colloc_of(st)->now->stages : m);
-  ga_jacobian J = derivatives(st, m);
+  const ga__site site = own_site(st, m);
+  ga_jacobian J = derivatives(st, &site, m);
   p.motion = ++st->motion;
   count_jacobian(st);
   const ga_status status = ga__jacobian_unchecked(&st->deriv, &p, &J);
-  return status ? status : factor_node(st, m, &p);
+  return status ? status : factor_node(st, &site, m, &p);
 }
 
 ga_status ga__colloc_prepare_end(ga_stepper *st)
@@ -513,34 +532,112 @@ ga_status ga__colloc_solve(ga_stepper *st, int m, double *r)
 
 /* ---- Sweeps ---- */
 
-/* Residuals of a node into its r, with B v + Φ_t in the rows of Φ; and its matrix. */
+/* Residuals of a node into its r, with B v + Φ_t in the rows of Φ; with `renew` its derivatives. */
+static ga_status evaluate_at(const ga_stepper *st, const ga__site *site, int m, const ga_point *p, int renew)
+{
+  const ga_system *sys = site->sys;
+  const double *z = ga__colloc_of(st)->z + m * sys->n;
+  double *r = ga__colloc_of(st)->r + m * sys->n;
+  ga_jacobian J = derivatives(st, site, m);
+  ga_status status;
+  if (sys->def.sweep) {
+    status = ga__sweep(sys, p, r, site->rate, renew ? &J : NULL, site->force);
+    if (!status) ga__copy_numbers(r + sys->start[GA_BLOCK_LAMBDA], site->rate, sys->size[GA_BLOCK_LAMBDA]);
+  } else {
+    status = ga__residual_of_rates(site->deriv, p, r, site->force);
+    if (!status && renew) status = ga__jacobian_unchecked(site->deriv, p, &J);
+  }
+  for (int i = sys->start[GA_BLOCK_X]; !status && i < sys->n; i++) r[i] += z[i]; /* xdot − s, y − o */
+  return status;
+}
+
+/* The same by the calling thread, and the matrix of the node. */
 static ga_status evaluate_node(ga_stepper *st, int m, int renew, ga__scratch scratch)
 {
-  const ga_system *sys = st->sys;
-  const int nl = sys->size[GA_BLOCK_LAMBDA];
-  double *force = ga__take(&scratch, sys->nv), *rate = ga__take(&scratch, nl),
-         *r = ga__colloc_of(st)->r + m * sys->n;
+  ga__site site = own_site(st, m);
   ga_point p = ga__colloc_point(st, m);
-  ga_jacobian J = derivatives(st, m);
-  ga_status status;
   const double begin = ga__seconds(st), factor = st->stats.time_factor;
+  site.force = ga__take(&scratch, st->sys->nv);
+  site.rate = ga__take(&scratch, st->sys->size[GA_BLOCK_LAMBDA]);
   st->stats.residuals++;
   p.motion = ++st->motion;
-  if (sys->def.sweep) {
-    status = ga__sweep(sys, &p, r, rate, renew ? &J : NULL, force);
-    if (!status) ga__copy_numbers(r + sys->start[GA_BLOCK_LAMBDA], rate, nl);
-  } else {
-    status = ga__residual_of_rates(&st->deriv, &p, r, force);
-    if (!status && renew) status = ga__jacobian_unchecked(&st->deriv, &p, &J);
-  }
-  if (status) return status;
-  const double *z = ga__colloc_of(st)->z + m * sys->n;
-  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) r[i] += z[i]; /* xdot − s, y − o */
-  if (renew) {
+  ga_status status = evaluate_at(st, &site, m, &p, renew);
+  if (!status && renew) {
     count_jacobian(st);
-    status = factor_node(st, m, &p);
+    status = factor_node(st, &site, m, &p);
   }
   st->stats.time_residual += ga__seconds(st) - begin - (st->stats.time_factor - factor);
+  return status;
+}
+
+/* ---- Nodes by several threads ----
+ * Each node belongs to one thread, by its number. Where something fails all of it is done again by the
+ * calling thread, so that failures are those of one thread. */
+
+typedef struct team {
+  ga_stepper *st;
+  ga__site own;
+  int renew;
+  ga_status status[GA__NODES]; /* of nodes, or of threads */
+} team;
+
+static ga_status renew_in_thread(ga_stepper *st, const ga__site *site, int m)
+{
+  ga_lu *lu = ga__stage_factors(ga__matrix_in_use(st), stage_of(st, m));
+  fill_matrix(st, site, m);
+  ga__lu_decouple(lu, 0, NULL);
+  const ga_status status = ga_lu_factor(lu);
+  if (!status) ga__factors_save_stage(st, stage_of(st, m));
+  return status;
+}
+
+static void evaluate_share(void *user, int who)
+{
+  team *t = user;
+  ga_stepper *st = t->st;
+  for (int m = 1; m <= ga__colloc_of(st)->now->stages; m++) {
+    if (ga__stage_thread(st, stage_of(st, m)) != who) continue;
+    const ga__site *site = who > 0 ? ga__helpers_site(st->factors.helpers, who) : &t->own;
+    ga_point p = ga__colloc_point(st, m);
+    p.motion = st->motion + (unsigned long)m;
+    t->status[m] = evaluate_at(st, site, m, &p, t->renew);
+    if (!t->status[m] && t->renew) t->status[m] = renew_in_thread(st, site, m);
+  }
+}
+
+/* 1: done; 0: something failed. */
+static int evaluate_by_threads(ga_stepper *st, int renew, ga__scratch scratch)
+{
+  const int M = ga__colloc_of(st)->now->stages;
+  const double begin = ga__seconds(st);
+  team t = {.st = st, .own = own_site(st, M), .renew = renew};
+  t.own.force = ga__take(&scratch, st->sys->nv);
+  t.own.rate = ga__take(&scratch, st->sys->size[GA_BLOCK_LAMBDA]);
+  if (renew) ga__factors_save_matrix(st);
+  ga__helpers_run(st->factors.helpers, evaluate_share, &t);
+  st->motion += (unsigned long)M;
+  for (int m = 1; m <= M; m++)
+    if (t.status[m]) return 0;
+  st->stats.residuals += M;
+  for (int m = 1; renew && m <= M; m++) {
+    count_jacobian(st);
+    ga__factors_count(st, stage_of(st, m));
+  }
+  st->stats.time_residual += ga__seconds(st) - begin;
+  return 1;
+}
+
+static int is_alone(const ga_stepper *st)
+{
+  return ga__helpers_count(st->factors.helpers) == 0 || st->factors.now.leaves_out;
+}
+
+static ga_status evaluate_nodes(ga_stepper *st, int renew, ga__scratch scratch)
+{
+  ga_status status = GA_OK;
+  if (!is_alone(st) && evaluate_by_threads(st, renew, scratch)) return GA_OK;
+  for (int m = 1; !status && m <= ga__colloc_of(st)->now->stages; m++)
+    status = evaluate_node(st, m, renew, scratch);
   return status;
 }
 
@@ -602,24 +699,40 @@ static ga__measure weigh(const ga_stepper *st, int *worst)
   return weigh_node(st, st->r, worst);
 }
 
+static void solve_share(void *user, int who)
+{
+  team *t = user;
+  ga_stepper *st = t->st;
+  ga__colloc *c = ga__colloc_of(st);
+  const ga__matrix *matrix = ga__matrix_in_use(st);
+  ga_lu *lu[GA__NODES];
+  double *r[GA__NODES];
+  int count = 0;
+  for (int m = 1; m <= c->now->stages; m++) {
+    if (ga__stage_thread(st, stage_of(st, m)) != who) continue;
+    lu[count] = ga__stage_factors(matrix, stage_of(st, m));
+    r[count++] = c->r + m * st->sys->n;
+  }
+  if (count > 0)
+    t->status[who] =
+        ga__assembly_solve_several(&matrix->assembly, lu, &st->red.null, &st->red.null_eta, r, count);
+}
+
 /* Increments at all nodes; their size. */
 static ga_status solve_nodes(ga_stepper *st, ga__colloc_progress *p)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
   const int n = sys->n, M = c->now->stages;
-  const ga__matrix *matrix = ga__matrix_in_use(st);
   const double begin = ga__seconds(st);
-  ga_lu *lu[GA__NODES];
-  double *r[GA__NODES];
-  for (int m = 1; m <= M; m++) {
-    lu[m - 1] = ga__stage_factors(matrix, stage_of(st, m));
-    r[m - 1] = c->r + m * n;
-  }
+  team t = {.st = st};
   st->stats.solves += M;
-  const ga_status status =
-      ga__assembly_solve_several(&matrix->assembly, lu, &st->red.null, &st->red.null_eta, r, M);
-  if (status) return status;
+  if (is_alone(st))
+    solve_share(&t, 0);
+  else
+    ga__helpers_run(st->factors.helpers, solve_share, &t);
+  for (int who = 0; who < GA__NODES; who++)
+    if (t.status[who]) return t.status[who];
   p->size = c->moved / (st->h * c->size_v);
   for (int m = 1; m <= M; m++) {
     double *d = c->r + m * n, *z = c->z + m * n;
@@ -767,13 +880,11 @@ static ga_status sweep(ga_stepper *st, int renew, ga__colloc_progress *p, ga__sc
   ga__colloc *c = ga__colloc_of(st);
   p->last = 0.0;
   if (c->in_order) return sweep_in_order(st, renew, p, scratch);
-  for (int m = 1; m <= c->now->stages; m++) {
-    const ga_status status = evaluate_node(st, m, renew, scratch);
-    if (status) return status;
-  }
+  ga_status status = evaluate_nodes(st, renew, scratch);
+  if (status) return status;
   measure_sizes(st);
   transform_constraints(st);
-  const ga_status status = solve_nodes(st, p);
+  status = solve_nodes(st, p);
   if (!status) move_nodes(st, exact_enough(st));
   trial(st);
   return status;

@@ -22,11 +22,16 @@ ga__matrix *ga__matrix_in_use(ga_stepper *st)
   return matrix_of(&st->factors, &st->factors.now);
 }
 
+static void destroy_lu(ga__matrix *m)
+{
+  ga_lu_destroy(&m->lu);
+  for (int i = 0; i < GA__MOST_FACTORS - 1; i++) ga_lu_destroy(&m->further[i]);
+}
+
 static void destroy_set(ga__matrix *set)
 {
   for (int form = 0; form < GA__N_FORMS; form++) {
-    ga_lu_destroy(&set[form].lu);
-    for (int i = 0; i < GA__MOST_FACTORS - 1; i++) ga_lu_destroy(&set[form].further[i]);
+    destroy_lu(&set[form]);
     ga__assembly_destroy(&set[form].assembly);
     memset(&set[form], 0, sizeof set[form]);
   }
@@ -69,18 +74,52 @@ static ga_status create_plans(ga_stepper *st, int leaves_out)
   return status;
 }
 
+/* Threads for the stages of a method, if the system's callbacks can be called by several at a time. */
+static ga_status create_helpers(ga_stepper *st, int leaves_out)
+{
+  ga__factors *f = &st->factors;
+  const int nodes = f->stages - 1, n = (st->opts.threads < nodes ? st->opts.threads : nodes) - 1;
+  if (leaves_out || n < 1 || !st->sys->def.work_create || !f->matrix[0][GA__COMPLETE].assembly.K)
+    return GA_OK;
+  return ga__helpers_create(st->ctx, st->sys, &f->matrix[0][GA__COMPLETE].assembly, n, &f->helpers);
+}
+
+/* Matrices with exclusions are made by one thread. */
+static int thread_of(const ga__factors *f, int leaves_out, int stage)
+{
+  return leaves_out ? 0 : stage % (1 + ga__helpers_count(f->helpers));
+}
+
+static ga__assembly *assembly_of(ga__factors *f, int leaves_out, ga__matrix *m, int stage)
+{
+  const int who = thread_of(f, leaves_out, stage);
+  return who > 0 ? ga__helpers_site(f->helpers, who)->assembly : &m->assembly;
+}
+
+int ga__stage_thread(const ga_stepper *st, int stage)
+{
+  return thread_of(&st->factors, st->factors.now.leaves_out, stage);
+}
+
+ga__assembly *ga__stage_assembly(ga_stepper *st, int stage)
+{
+  return assembly_of(&st->factors, st->factors.now.leaves_out, ga__matrix_in_use(st), stage);
+}
+
 static ga_status create_factors(ga_stepper *st, int leaves_out)
 {
   ga__matrix *set = st->factors.matrix[leaves_out];
   const int stages = st->factors.stages = st->family->stages ? st->family->stages(st) : 1;
-  ga_status status = GA_OK;
+  ga_status status = create_helpers(st, leaves_out);
   for (int form = GA__N_FORMS - 1; !status && form >= 0; form--) {
     if (!set[form].assembly.K) continue;
     status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].lu);
     for (int i = 0; !status && i < stages - 1; i++) {
-      status = ga__lu_create_like(set[form].lu, &set[form].further[i]);
-      if (!status && !set[form].further[i])
-        status = ga__assembly_lu(&set[form].assembly, st->opts.lu, &set[form].further[i]);
+      const ga__assembly *as = assembly_of(&st->factors, leaves_out, &set[form], i + 1);
+      const int is_same = as == &set[form].assembly; /* no thread beside this one writes to it */
+      if (is_same) status = ga__lu_create_like(set[form].lu, &set[form].further[i]);
+      if (!status && !set[form].further[i]) status = ga__assembly_lu(as, st->opts.lu, &set[form].further[i]);
+      if (status && !is_same) st->ctx->error = as->ctx->error;
     }
   }
   return status;
@@ -113,6 +152,7 @@ static ga_status create_without_plain(ga_stepper *st, ga_status status)
   const ga_error error = st->ctx->error;
   if (st->opts.redundant == GA_REDUNDANT_REFUSE || sys->nv == 0 || m == 0) return status;
   destroy_set(st->factors.matrix[0]);
+  ga__helpers_destroy(&st->factors.helpers);
   ga__saddle_destroy(&st->saddle);
   status = create_leaving_out(st);
   if (!status) status = ga__saddle_create(sys, st->opts.lu, 1, &st->saddle);
@@ -171,6 +211,10 @@ ga_status ga__factors_create(ga_stepper *st)
 
 void ga__factors_destroy(ga_stepper *st)
 {
+  for (int leaves_out = 0; leaves_out < 2; leaves_out++)
+    for (int form = 0; form < GA__N_FORMS; form++)
+      destroy_lu(&st->factors.matrix[leaves_out][form]); /* those of threads use their memory */
+  ga__helpers_destroy(&st->factors.helpers);
   for (int leaves_out = 0; leaves_out < 2; leaves_out++) destroy_set(st->factors.matrix[leaves_out]);
   ga__free(st->ctx, st->factors.K_kept[1]); /* the other one is part of the stepper's block */
   st->factors.K_kept[1] = NULL;
@@ -257,6 +301,15 @@ ga_lu *ga__stage_factors(const ga__matrix *m, int stage)
   return stage == 0 ? m->lu : m->further[stage - 1];
 }
 
+static void take_factors(ga_stepper *st, const ga_lu *lu)
+{
+  ga__factors *f = &st->factors;
+  warn_nearly_singular(st, lu);
+  f->now.valid = 1;
+  f->worn = f->now.age = 0;
+  f->now.h = st->h;
+}
+
 ga_status ga__factor_stage(ga_stepper *st, int stage)
 {
   ga__factors *f = &st->factors;
@@ -271,12 +324,18 @@ ga_status ga__factor_stage(ga_stepper *st, int stage)
   st->stats.time_factor += ga__seconds(st) - from;
   st->stats.rcond = ga_lu_get_info(lu)->rcond;
   if (status == GA_RETRY_SINGULAR) return fail_singular(st, lu);
-  if (status) return status;
-  warn_nearly_singular(st, lu);
-  f->now.valid = 1;
-  f->worn = f->now.age = 0;
-  f->now.h = st->h;
-  return GA_OK;
+  if (!status) take_factors(st, lu);
+  return status;
+}
+
+void ga__factors_count(ga_stepper *st, int stage)
+{
+  ga_lu *lu = ga__stage_factors(ga__matrix_in_use(st), stage);
+  ga__factors_drop(st);
+  st->factors.now.rate = 0.0;
+  st->stats.factorisations++;
+  st->stats.rcond = ga_lu_get_info(lu)->rcond;
+  take_factors(st, lu);
 }
 
 ga_status ga__factor(ga_stepper *st)
@@ -335,7 +394,7 @@ void ga__factors_save_matrix(ga_stepper *st)
 void ga__factors_save_stage(ga_stepper *st, int stage)
 {
   ga__factors *f = &st->factors;
-  const ga_sparse *K = ga__matrix_in_use(st)->assembly.K;
+  const ga_sparse *K = ga__stage_assembly(st, stage)->K;
   if (st->opts.newton.reuse == GA_REUSE)
     memcpy(stage_values(f, &f->now, 1, stage), K->value, (size_t)K->nnz * sizeof(double));
 }
@@ -365,12 +424,12 @@ ga_status ga__factors_refactor(ga_stepper *st)
   ga__factors *f = &st->factors;
   if (!f->restore) return GA_OK;
   ga__matrix *m = ga__matrix_in_use(st);
-  ga_sparse *K = m->assembly.K;
-  const size_t size = (size_t)K->nnz * sizeof(double);
+  const int nnz = m->assembly.K->nnz;
   ga_status status = GA_OK;
   f->restore = 0;
   for (int stage = 0; !status && stage < (f->stages > 1 ? f->now.n_stages : 1); stage++) {
-    memcpy(K->value, f->K_kept[f->now.leaves_out] + (size_t)stage * (size_t)K->nnz, size);
+    memcpy(ga__stage_assembly(st, stage)->K->value,
+           f->K_kept[f->now.leaves_out] + (size_t)stage * (size_t)nnz, (size_t)nnz * sizeof(double));
     if (f->stages > 1) ga__factors_save_stage(st, stage);
     st->stats.factorisations++;
     status = ga_lu_factor(ga__stage_factors(m, stage));

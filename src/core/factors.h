@@ -3,7 +3,7 @@
 #ifndef GALPHA_CORE_FACTORS_H
 #define GALPHA_CORE_FACTORS_H
 
-#include "core/assembly.h"
+#include "core/helpers.h"
 
 /* Forms of the iteration matrix. The reduced one lacks terms that often do not matter, and costs less. A
  * family has one of them, or both and a rule for which is used. */
@@ -48,6 +48,7 @@ typedef struct ga__factors {
   ga__matrix matrix[2][GA__N_FORMS]; /* plain, and with excluded constraints */
   int n;                             /* rows of all but the reduced form of two sets of unknowns */
   int stages;                        /* factors kept at the same time, at most */
+  ga__helpers *helpers;              /* threads; NULL: none */
   ga__factor_state now, kept;        /* kept: at the beginning of the current step */
   int worn;           /* 1: still usable within the last step, but the next one begins with new factors */
   int by_convergence; /* 1: there are both forms, and terms.c chooses */
@@ -73,6 +74,11 @@ ga_status ga__factor(ga_stepper *st); /* the matrix in use; with counts, names a
 /* The same into the factors of a stage; 0: lu itself, otherwise further[stage − 1]. */
 ga_status ga__factor_stage(ga_stepper *st, int stage);
 ga_lu *ga__stage_factors(const ga__matrix *m, int stage);
+/* The assembly that the factors of a stage belong to, and the thread that makes them, 0: the calling one. */
+ga__assembly *ga__stage_assembly(ga_stepper *st, int stage);
+int ga__stage_thread(const ga_stepper *st, int stage);
+/* After ga_lu_factor() by a thread: what ga__factor_stage() does beside. */
+void ga__factors_count(ga_stepper *st, int stage);
 void ga__factors_drop(ga_stepper *st);   /* marks the factors as invalid */
 void ga__factors_forget(ga_stepper *st); /* discards everything of earlier steps except the state */
 

@@ -26,6 +26,7 @@ ga_stepper_opts ga_stepper_defaults(void)
   o.newton.patience = 4;
   o.newton.predictor = GA_PREDICT_AUTO;
   o.lu = GA_LU_AUTO;
+  o.threads = 1;
   return o;
 }
 
@@ -48,6 +49,7 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
   if (o->redundant != GA_REDUNDANT_ACCEPT && o->redundant != GA_REDUNDANT_REFUSE)
     return ga__refuse_choice(ctx, "stepper", "redundant", (int)o->redundant, "ga_redundant",
                              GA_REDUNDANT_REFUSE);
+  if (o->threads < 0) return ga__refuse_number(ctx, "stepper", "threads", o->threads, ">= 1");
   if (n->patience < 0) return ga__refuse_number(ctx, "stepper", "newton.patience", n->patience, ">= 0");
   if (o->order != 0 && !ga__method_has_order(o->method, o->order))
     return ga__refuse_number(

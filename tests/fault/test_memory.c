@@ -13,6 +13,7 @@ typedef struct trial_case {
   ga_method method;
   ga_lu_kind lu;
   int checked; /* 1: with the derivative checker */
+  int threads; /* of collocation; 0: its callbacks have no work space */
 } trial_case;
 
 /* Whether anything is still allocated after an allocation failed. */
@@ -110,6 +111,17 @@ static int lived(life *l)
   return failure;
 }
 
+static ga_status share(void *user, ga_context *ctx, void **work)
+{
+  (void)ctx;
+  *work = user;
+  return GA_OK;
+}
+static void unshare(void *work)
+{
+  (void)work;
+}
+
 static int life_of(const trial_case *c, long fail_at)
 {
   life l = {.c = c, .r = {.def = ga_system_defaults(), .opts = ga_stepper_defaults()}};
@@ -118,6 +130,8 @@ static int life_of(const trial_case *c, long fail_at)
   l.r.problem->define(&l.r.def);
   l.r.opts.method = c->method;
   l.r.opts.lu = c->lu;
+  l.r.opts.threads = c->threads;
+  if (c->threads > 0) l.r.def.work_create = share, l.r.def.work_destroy = unshare;
   rig_memory = (rig_heap){0, 0, fail_at, 0};
   int failure = lived(&l);
   free(l.saved);
@@ -138,35 +152,43 @@ static void each_allocation_fails(const trial_case *c)
 static void heavy_top(void **state)
 {
   (void)state;
-  each_allocation_fails(&(trial_case){"heavy_top", GA_STABILIZED, GA_LU_DENSE, 1});
-  each_allocation_fails(&(trial_case){"heavy_top", GA_INDEX3, GA_LU_SPARSE, 0});
+  each_allocation_fails(&(trial_case){"heavy_top", GA_STABILIZED, GA_LU_DENSE, 1, 0});
+  each_allocation_fails(&(trial_case){"heavy_top", GA_INDEX3, GA_LU_SPARSE, 0, 0});
 }
 
 static void mechatronic(void **state)
 {
   (void)state;
-  each_allocation_fails(&(trial_case){"mechatronic", GA_STABILIZED, GA_LU_AUTO, 1});
-  each_allocation_fails(&(trial_case){"mechatronic", GA_STABILIZED, GA_LU_SPARSE, 0});
+  each_allocation_fails(&(trial_case){"mechatronic", GA_STABILIZED, GA_LU_AUTO, 1, 0});
+  each_allocation_fails(&(trial_case){"mechatronic", GA_STABILIZED, GA_LU_SPARSE, 0, 0});
 }
 
 static void by_differences(void **state)
 {
   (void)state;
-  each_allocation_fails(&(trial_case){"test71", GA_STABILIZED, GA_LU_AUTO, 1});
+  each_allocation_fails(&(trial_case){"test71", GA_STABILIZED, GA_LU_AUTO, 1, 0});
 }
 
 static void sparse(void **state)
 {
   (void)state;
-  each_allocation_fails(&(trial_case){"andrews31", GA_STABILIZED, GA_LU_SPARSE, 0});
-  each_allocation_fails(&(trial_case){"andrews31", GA_INDEX3, GA_LU_AUTO, 0});
+  each_allocation_fails(&(trial_case){"andrews31", GA_STABILIZED, GA_LU_SPARSE, 0, 0});
+  each_allocation_fails(&(trial_case){"andrews31", GA_INDEX3, GA_LU_AUTO, 0, 0});
+}
+
+static void collocation(void **state)
+{
+  (void)state;
+  each_allocation_fails(&(trial_case){"heavy_top", GA_COLLOCATION, GA_LU_DENSE, 0, 1});
+  each_allocation_fails(&(trial_case){"heavy_top", GA_COLLOCATION, GA_LU_DENSE, 0, 3});
+  each_allocation_fails(&(trial_case){"heavy_top", GA_AUTOMATIC, GA_LU_DENSE, 0, 0});
 }
 
 static void weighted(void **state)
 {
   (void)state;
-  each_allocation_fails(&(trial_case){"test15", GA_SOI2, GA_LU_AUTO, 0});
-  each_allocation_fails(&(trial_case){"heavy_top", GA_SOI2, GA_LU_SPARSE, 0});
+  each_allocation_fails(&(trial_case){"test15", GA_SOI2, GA_LU_AUTO, 0, 0});
+  each_allocation_fails(&(trial_case){"heavy_top", GA_SOI2, GA_LU_SPARSE, 0, 0});
 }
 
 /* Redundant constraints: a start that finds them, steps with them, and one that ends where there are more. */
@@ -211,7 +233,7 @@ static int redundant_lived(life *l, const linkage *link)
 
 static int redundant_life(const redundant_case *c, long fail_at)
 {
-  static const trial_case name = {"redundant linkage", GA_STABILIZED, GA_LU_AUTO, 0};
+  static const trial_case name = {"redundant linkage", GA_STABILIZED, GA_LU_AUTO, 0, 0};
   linkage link = linkage_four_bar(0.7, 3.0);
   if (c->flat) { /* a parallelogram lying down, moving as one */
     link = (linkage){.n_links = 3,
@@ -256,6 +278,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(heavy_top),      cmocka_unit_test(mechatronic),
                                      cmocka_unit_test(by_differences), cmocka_unit_test(sparse),
-                                     cmocka_unit_test(weighted),       cmocka_unit_test(redundant)};
+                                     cmocka_unit_test(weighted),       cmocka_unit_test(redundant),
+                                     cmocka_unit_test(collocation)};
   return cmocka_run_group_tests_name("fault: memory", tests, rig_hook_klu, NULL);
 }

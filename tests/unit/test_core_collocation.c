@@ -165,6 +165,99 @@ static void shared_factors(void **state)
     }
 }
 
+/* Callbacks of these problems write to nothing: several threads may call them. */
+static ga_status share(void *user, ga_context *ctx, void **work)
+{
+  (void)ctx;
+  *work = user;
+  return GA_OK;
+}
+static void unshare(void *work)
+{
+  (void)work;
+}
+
+static rig open_in_threads(const char *name, int order, int threads)
+{
+  rig r = rig_open(name);
+  r.def.work_create = share, r.def.work_destroy = unshare;
+  r.opts.method = GA_COLLOCATION, r.opts.order = order, r.opts.threads = threads;
+  rig_build(&r);
+  return r;
+}
+
+/* Any number of threads gives the same bits and the same counts, behind steps taken back too. */
+static void in_threads(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_PROBLEMS; i++)
+    for (int order = 4; order <= 10; order += 2)
+      for (int threads = 2; threads <= 6; threads += order == 10 ? 1 : 2) {
+        rig a = open_in_threads(PROBLEMS[i], order, 1), b = open_in_threads(PROBLEMS[i], order, threads);
+        const double h = 0.3 * a.problem->h;
+        assert_int_equal(ga__helpers_count(a.st->factors.helpers), 0);
+        assert_int_equal(ga__helpers_count(b.st->factors.helpers),
+                         (threads < order / 2 ? threads : order / 2) - 1);
+        rig_start(&a, h), rig_start(&b, h);
+        for (int k = 0; k < 8; k++) {
+          rig_steps(&a, h, 1);
+          if (k % 3 == 0 && !ga_stepper_step(b.st, 1.2 * h))
+            assert_status(b.ctx, ga_stepper_undo(b.st), GA_OK);
+          rig_steps(&b, h, 1);
+          same_bits(a.st, b.st, PROBLEMS[i]);
+        }
+        close_both(&a, &b);
+      }
+  rig plain = rig_open("andrews31"); /* without work space its callbacks are called by one thread */
+  plain.opts.method = GA_COLLOCATION, plain.opts.threads = 4;
+  rig_build(&plain);
+  assert_int_equal(ga__helpers_count(plain.st->factors.helpers), 0);
+  rig_close(&plain);
+}
+
+static int spring_until(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  for (int i = 0; i < 6; i++) out[i] = -(i + 1.0) * p->q[i];
+  return p->t > 0.55 && p->t < 2.0 ? 3 : p->t >= 2.0 ? -5 : 0;
+}
+static int unit_masses(void *user, const ga_point *p, double *out)
+{
+  (void)user;
+  memcpy(out, p->vdot, 6 * sizeof(double));
+  return 0;
+}
+
+/* A callback that fails in a thread is reported as by one thread, and leaves the state as it was. */
+static void failures_in_threads(void **state)
+{
+  static const ga_factor line = {GA_RN, 6, GA_LEFT};
+  static const double q[6] = {1, 2, 3, 4, 5, 6}, v[6] = {0}, h = 0.2;
+  (void)state;
+  rig r[2];
+  for (int k = 0; k < 2; k++) {
+    ga_start_opts start = ga_start_defaults();
+    start.h = h;
+    r[k] = rig_open(NULL);
+    r[k].def.n_factors = 1, r[k].def.factors = &line;
+    r[k].def.mass = unit_masses, r[k].def.force = spring_until;
+    r[k].def.work_create = share, r[k].def.work_destroy = unshare;
+    r[k].opts.method = GA_COLLOCATION, r[k].opts.order = 8, r[k].opts.threads = 1 + 2 * k;
+    rig_build(&r[k]);
+    assert_status(r[k].ctx, ga_stepper_start(r[k].st, &start, 0, q, v, NULL, NULL, NULL, NULL), GA_OK);
+    assert_int_equal(ga__helpers_count(r[k].st->factors.helpers), 2 * k);
+    rig_steps(&r[k], h, 2);
+    assert_status(r[k].ctx, ga_stepper_step(r[k].st, h), GA_RETRY_CALLBACK);
+  }
+  assert_string_equal(ga_context_error(r[0].ctx)->text, ga_context_error(r[1].ctx)->text);
+  same_bits(r[0].st, r[1].st, "behind a failure");
+  for (int k = 0; k < 2; k++) assert_status(r[k].ctx, ga_stepper_step(r[k].st, 2.0), GA_RETRY_CALLBACK);
+  assert_string_equal(ga_context_error(r[0].ctx)->text, ga_context_error(r[1].ctx)->text);
+  for (int k = 0; k < 2; k++) rig_steps(&r[k], 0.1, 1);
+  same_bits(r[0].st, r[1].st, "a shorter step behind a failure");
+  close_both(&r[0], &r[1]);
+}
+
 static void saved_and_loaded(void **state)
 {
   (void)state;
@@ -364,6 +457,7 @@ int main(void)
       cmocka_unit_test(refused),       cmocka_unit_test(errors_follow_tolerances),
       cmocka_unit_test(followers),     cmocka_unit_test(stiff),
       cmocka_unit_test(resumed),       cmocka_unit_test(shared_factors),
+      cmocka_unit_test(in_threads),    cmocka_unit_test(failures_in_threads),
   };
   return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
 }
