@@ -55,9 +55,13 @@ enum {
 
 /* Growth of small changes of the motion in a step, ga__growth(). Sweeps of order 4 to 10 diverge at 20 to 80
  * for oscillations, at 8 to 20 for damped motions. */
-#define STIFF 12.0     /* beyond this they are not tried; */
-#define MILD 3.0       /* nor beyond this where little of the run is left: */
-#define LONG 4e4       /* less work of order 2 than this */
+#define STIFF 12.0 /* beyond this they are not tried; */
+#define MILD 3.0   /* nor beyond this where little of the run is left: */
+#define LONG 4e4   /* less work of order 2 than this */
+/* In large systems factors decide, and those of order 2 take several times as long as those of a node: there
+ * only motions that are stiffer by this are for order 2. Long chains have a growth of 50 to 300, flexible
+ * machines of 1e6 and more. */
+#define FEWER_FACTORS 300.0
 #define SOFT 1.0       /* sweeps that fail below this do so for another reason */
 #define LEAP 3.0       /* steps of collocation that are worth it are longer than those of order 2 by this, */
 #define LEAST_LEAP 2.0 /* or at least by this */
@@ -66,6 +70,7 @@ enum {
 #define TIGHT 3e-6     /* tolerance from which on steps for stiff equations may take less work than order 2 */
 enum {
   STIFF_AT_ONCE = 10, /* such steps behind a change, where it is known that the motion is stiff */
+  MANY = 300,         /* unknowns of a large system */
   FIRST_LOOK = 8,     /* steps of order 2 until it is looked whether it still is, at first, */
   LAST_LOOK = 512     /* and at most */
 };
@@ -391,7 +396,7 @@ static ga_status is_stiff(ga_simulator *sim, double h, double limit, int *yes)
   const ga_error said = sim->ctx->error;
   double growth = 0.0;
   const ga_status status = ga__growth(sim->st, h, &growth);
-  *yes = !status && growth > limit;
+  *yes = !status && growth > (sim->st->sys->n > MANY ? FEWER_FACTORS : 1.0) * limit;
   return forgive(sim, &said, status);
 }
 
