@@ -844,7 +844,10 @@ GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, doub
 /* The solution at t within the last step, by dense output: q by a cubic in the algebra, v and x by cubics,
  * vdot, λ, ψ and y by parabolas that include the step before, or by their rates after a start; all as
  * accurate as the steps themselves. After a corner, a change of the rank of the constraints or a much shorter
- * step, vdot, λ, ψ and y are interpolated linearly. Arrays may be NULL. GA_ERR_ARGUMENT outside the step. */
+ * step, vdot, λ, ψ and y are interpolated linearly. Methods of higher order have polynomials of theirs for q, v
+ * and x, and solve for vdot, λ, ψ and y again there, which calls the system's functions: a negative status of
+ * these is returned, where others fail the polynomials are shown. Arrays may be NULL. GA_ERR_ARGUMENT outside the
+ * step. */
 GA_API ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v, double *vdot,
                                         double *lambda, double *psi, double *x, double *y);
 

@@ -93,6 +93,10 @@ static ga_status create(ga_stepper *st)
                             {&c->last, n},
                             {&c->nodes, GA__NODES * n},
                             {&c->further, GA__NODES * n},
+                            {&c->inside_q, nq},
+                            {&c->inside_v, nv},
+                            {&c->inside_x, nx},
+                            {&c->inside_z, n},
                             {&c->inside, GA__NODES * 2 * nv}};
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &c->block, NULL);
 }

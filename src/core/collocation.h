@@ -7,7 +7,6 @@
 
 #define GA__TURN_MOST 2.0 /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 enum { GA__STAGES_LEAST = 2, GA__NODES = GA__MOST_STAGES + 1 };
-#define GA__TURN_MOST 2.0 /* [rad] in a step: beyond it the equations of Ω converge slowly, or not at all */
 
 /* Polynomials through the nodes c[first] ... c[stages] of a step, 0 its beginning and 1 its end. */
 typedef struct ga__colloc_rule {
@@ -54,6 +53,7 @@ typedef struct ga__colloc {
   double *further; /* [GA__NODES][n] its differences over nodes of the step before too, for dense output, */
   double t_further[GA__NODES]; /* these nodes, in steps from the beginning of this one, */
   int n_further;               /* and their number */
+  double *inside_q, *inside_v, *inside_x, *inside_z; /* [nq], [nv], [n_x], [n] of a place within the step */
   double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
   double moved;          /* largest change of Ω in the last pass over the nodes */
   int sweeps;            /* of the current step, */
@@ -114,8 +114,12 @@ void ga__colloc_note_work(ga_stepper *st, const ga__colloc_progress *p);
  * that belong to it (collocation_end.c). */
 ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
 
+/* vdot, λ, ψ, xdot and y at t, q, v and x of a place within the last step, by the factors of node m; *found
+ * 0: it does not converge. */
+ga_status ga__colloc_solve_at(ga_stepper *st, int m, double t, const ga__inside *at, int *found,
+                              ga__scratch scratch);
 /* Dense output (collocation_inside.c). */
-void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
+ga_status ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
 int ga__colloc_nodes(const ga_stepper *st, double *at);
 void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
 

@@ -128,8 +128,14 @@ static ga_status project_velocities(ga_stepper *st, ga__scratch scratch)
   return GA_OK;
 }
 
-/* Φ's acceleration and that of k at vdot = 0, into the rows of fixed[n]; B and A of the end into the arrays
- * of the Jacobian and of the saddle matrix. */
+/* A place: its time, q, v and x, and where z belongs that is solved for. */
+static ga_point point_of(double t, const ga__inside *at)
+{
+  return (ga_point){t, at->q, at->v, at->vdot, at->lambda, at->psi, at->x, at->y, 0, NULL};
+}
+
+/* Φ's acceleration and that of k at vdot = 0, into the rows of fixed[n]; B and A there into the arrays of the
+ * Jacobian and of the saddle matrix. */
 static ga_status constraint_accelerations(ga_stepper *st, const ga_point *p, double *fixed)
 {
   const ga_system *sys = st->sys;
@@ -152,37 +158,34 @@ static ga_status constraint_accelerations(ga_stepper *st, const ga_point *p, dou
 }
 
 /* −(M vdot − f, B vdot + ..., A vdot + ..., xdot − s, y − o) into r[n] */
-static ga_status end_residual(ga_stepper *st, const double *fixed, double *r, ga__scratch scratch)
+static ga_status residual_at(ga_stepper *st, double t, const ga__inside *at, const double *fixed, double *r,
+                             ga__scratch scratch)
 {
   const ga_system *sys = st->sys;
-  const ga__state *next = &st->next;
   const int *start = sys->start, *size = sys->size;
   double *force = ga__take(&scratch, sys->nv);
-  ga_point p = ga__state_point(next);
+  ga_point p = point_of(t, at);
   p.motion = ++st->motion;
   ga__copy_numbers(r, fixed, sys->n);
-  st->stats.residuals++;
   ga_status status = ga__call(sys, GA__MASS, &p, r);
   if (!status) status = ga__call(sys, GA__FORCE, &p, force);
   if (!status) status = ga__call(sys, GA__STATE, &p, r + start[GA_BLOCK_X]);
   if (!status) status = ga__call(sys, GA__OUTPUT, &p, r + start[GA_BLOCK_Y]);
   if (status) return status;
   for (int i = 0; i < sys->nv; i++) r[i] -= force[i];
-  if (size[GA_BLOCK_LAMBDA]) ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->jacobian_Q, next->vdot);
-  if (size[GA_BLOCK_PSI]) ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], next->vdot);
+  if (size[GA_BLOCK_LAMBDA]) ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->jacobian_Q, at->vdot);
+  if (size[GA_BLOCK_PSI]) ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], at->vdot);
   for (int i = 0; i < size[GA_BLOCK_X]; i++)
-    r[start[GA_BLOCK_X] + i] = next->xdot[i] - r[start[GA_BLOCK_X] + i];
-  for (int i = 0; i < size[GA_BLOCK_Y]; i++) r[start[GA_BLOCK_Y] + i] = next->y[i] - r[start[GA_BLOCK_Y] + i];
+    r[start[GA_BLOCK_X] + i] = at->xdot[i] - r[start[GA_BLOCK_X] + i];
+  for (int i = 0; i < size[GA_BLOCK_Y]; i++) r[start[GA_BLOCK_Y] + i] = at->y[i] - r[start[GA_BLOCK_Y] + i];
   for (int i = 0; i < sys->n; i++) r[i] = -r[i];
   return GA_OK;
 }
 
-/* next += d; its largest relative component. */
-static double add_end(ga_stepper *st, const double *d)
+/* z += d; its largest relative component. */
+static double add_to(const ga_system *sys, const ga__inside *at, const double *d)
 {
-  const ga_system *sys = st->sys;
-  ga__state *next = &st->next;
-  double *const to[GA_N_BLOCKS] = {next->vdot, next->lambda, next->psi, next->xdot, next->y};
+  double *const to[GA_N_BLOCKS] = {at->vdot, at->lambda, at->psi, at->xdot, at->y};
   double largest = 0.0;
   for (int b = 0; b < GA_N_BLOCKS; b++) {
     const double *from = d + sys->start[b];
@@ -212,13 +215,18 @@ static ga_status solve_accelerations(ga_stepper *st, ga__scratch scratch)
   const ga_system *sys = st->sys;
   const double goal = fmax(TIGHTER * ga__colloc_tolerance(st), 4.0 * DBL_EPSILON);
   double *fixed = ga__take(&scratch, sys->n), *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
-  const ga_point p = ga__state_point(&st->next);
+  const ga__state *next = &st->next;
+  const double t = next->scalar[GA__T];
+  const ga__inside end = {next->q, next->v, next->vdot, next->lambda, next->psi, next->x, next->xdot,
+                          next->y, 0,       0};
+  const ga_point p = point_of(t, &end);
   ga_status status = constraint_accelerations(st, &p, fixed);
   for (int i = 0; !status && i < SOLUTIONS; i++) {
-    status = end_residual(st, fixed, d, scratch);
+    st->stats.residuals++;
+    status = residual_at(st, t, &end, fixed, d, scratch);
     if (!status) status = solve_end(st, d);
     if (status) return status;
-    const double size = add_end(st, d), rho = size / before;
+    const double size = add_to(sys, &end, d), rho = size / before;
     if (!isfinite(size)) return solve_accurately(st, scratch);
     if (size == 0.0 || (i > 0 && rho < 1.0 && size * rho / (1.0 - rho) <= goal)) return GA_OK;
     if (i > 0 && are_too_old(st, rho, size)) {
@@ -250,4 +258,31 @@ ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch)
   if (!status) status = project_positions(st, scratch);
   if (!status) status = project_velocities(st, scratch);
   return status ? status : solve_accelerations(st, scratch);
+}
+
+/* ---- Within the step ---- */
+
+enum { SOLUTIONS_INSIDE = 8 };
+#define DIVERGES 0.7 /* contraction above which it is not waited for */
+
+ga_status ga__colloc_solve_at(ga_stepper *st, int m, double t, const ga__inside *at, int *found,
+                              ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const double goal = fmax(TIGHTER * ga__colloc_tolerance(st), 4.0 * DBL_EPSILON);
+  double *fixed = ga__take(&scratch, sys->n), *d = ga__take(&scratch, sys->n), before = HUGE_VAL;
+  const ga_point p = point_of(t, at);
+  *found = 0;
+  ga_status status = constraint_accelerations(st, &p, fixed);
+  for (int i = 0; !status && !*found && i < SOLUTIONS_INSIDE; i++) {
+    status = residual_at(st, t, at, fixed, d, scratch);
+    if (!status) status = ga__colloc_solve(st, m, d);
+    if (status) break;
+    const double size = add_to(sys, at, d), rho = size / before;
+    if (!isfinite(size)) break;
+    *found = size <= ROUNDING || (i > 0 && rho < 1.0 && size * rho / (1.0 - rho) <= goal);
+    if (i > 0 && rho > DIVERGES) break;
+    before = size;
+  }
+  return status;
 }

@@ -238,35 +238,116 @@ static void copy_state(const ga_system *sys, const ga__state *from, const ga__in
     if (part[i].to) ga__copy_numbers(part[i].to, part[i].from, part[i].n);
 }
 
-void ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
+/* q, v and x within the step. */
+static void motion_at(ga_stepper *st, double s, const place *p, const ga__inside *out)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
-  if (!(s > 0.0 && s < 1.0)) {
-    copy_state(sys, s > 0.0 ? &st->now : &st->next, out);
-    return;
-  }
   double *omega = c->omega;
-  find_end(st, omega, c->end_place);
-  if (!out->coarse) find_further(st);
-  const int terms = out->coarse ? 0 : c->n_further;
-  const place p = place_at(st, s, terms);
   if (out->q) {
     if (out->coarse)
-      exponent_by_rates(st, &p, omega);
+      exponent_by_rates(st, p, omega);
     else
-      exponent_at(st, s, terms, omega);
+      exponent_at(st, s, p->terms, omega);
     ga_group_move(sys->group, out->q, st->next.q, omega);
-    for (int i = 0; i < sys->nv; i++) omega[i] = p.part * c->end_q[i];
+    for (int i = 0; i < sys->nv; i++) omega[i] = p->part * c->end_q[i];
     ga_group_move(sys->group, out->q, out->q, omega);
   }
-  if (out->v) integral(st, &p, st->next.v, c->gap_v, GA_BLOCK_V, sys->nv, out->v);
-  if (out->x) integral(st, &p, st->next.x, c->gap_x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
-  polynomial(st, &p, GA_BLOCK_V, out->vdot);
-  polynomial(st, &p, GA_BLOCK_LAMBDA, out->lambda);
-  polynomial(st, &p, GA_BLOCK_PSI, out->psi);
-  polynomial(st, &p, GA_BLOCK_X, out->xdot);
-  polynomial(st, &p, GA_BLOCK_Y, out->y);
+  if (out->v) integral(st, p, st->next.v, c->gap_v, GA_BLOCK_V, sys->nv, out->v);
+  if (out->x) integral(st, p, st->next.x, c->gap_x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
+}
+
+/* ---- Accelerations, forces and outputs within the step ----
+ * Those of the nodes have a lower order than q, v and x, which are integrals of them, and the polynomial
+ * through them has errors of its own. So they are solved for again at each place that is asked for, with q, v
+ * and x there, by the factors of the node next to it. The state of the run, its next step and the counts of
+ * its work do not depend on that. Not where sweeps go from node to node: stiff forces turn small errors of q
+ * into large ones of accelerations. */
+
+static int asks_for_forces(const ga_stepper *st, const ga__inside *out)
+{
+  const int any = out->vdot || out->lambda || out->psi || out->xdot || out->y;
+  return any && !out->coarse && !out->plain && !ga__colloc_of(st)->in_order && st->factors.now.valid;
+}
+
+/* What is asked for, and room for the rest: where nothing is wanted, that of the family. */
+static ga__inside complete(const ga_stepper *st, const ga__inside *out)
+{
+  const int *start = st->sys->start;
+  const ga__colloc *c = ga__colloc_of(st);
+  double *z = c->inside_z;
+  return (ga__inside){.q = out->q ? out->q : c->inside_q,
+                      .v = out->v ? out->v : c->inside_v,
+                      .vdot = out->vdot ? out->vdot : z,
+                      .lambda = out->lambda ? out->lambda : z + start[GA_BLOCK_LAMBDA],
+                      .psi = out->psi ? out->psi : z + start[GA_BLOCK_PSI],
+                      .x = out->x ? out->x : c->inside_x,
+                      .xdot = out->xdot ? out->xdot : z + start[GA_BLOCK_X],
+                      .y = out->y ? out->y : z + start[GA_BLOCK_Y]};
+}
+
+static int nearest_node(const ga__colloc_rule *rule, double s)
+{
+  int best = 1;
+  for (int m = 2; m <= rule->stages; m++)
+    if (fabs(rule->c[m] - s) < fabs(rule->c[best] - s)) best = m;
+  return best;
+}
+
+/* Multipliers of least norm at a place; the relations of the end of the step are found again. */
+static ga_status reduce_multipliers(ga_stepper *st, double t, const ga__inside *at)
+{
+  const ga_point here = {t, at->q, at->v, at->vdot, at->lambda, at->psi, at->x, at->y, 0, NULL},
+                 end = ga__state_point(&st->now);
+  const int valid = st->red.valid, reported = st->red.reported;
+  ga_status status = ga__find_relations(st, &here);
+  if (!status) ga__null_reduce(&st->red.null, st->sys, at->lambda, at->psi);
+  const ga_status back = ga__find_relations(st, &end);
+  if (!back) st->red.valid = valid, st->red.reported = reported;
+  return back ? back : status;
+}
+
+static void polynomials(const ga_stepper *st, const place *p, const ga__inside *out)
+{
+  polynomial(st, p, GA_BLOCK_V, out->vdot);
+  polynomial(st, p, GA_BLOCK_LAMBDA, out->lambda);
+  polynomial(st, p, GA_BLOCK_PSI, out->psi);
+  polynomial(st, p, GA_BLOCK_X, out->xdot);
+  polynomial(st, p, GA_BLOCK_Y, out->y);
+}
+
+/* z of a place, solved for again; unchanged where that does not converge. */
+static ga_status settle(ga_stepper *st, double s, const place *p, const ga__inside *at)
+{
+  const ga_stats made = st->stats;
+  const ga_error said = st->ctx->error;
+  const double begin = st->next.scalar[GA__T], t = begin + s * size_of_step(st);
+  int found;
+  ga_status status = ga__colloc_solve_at(st, nearest_node(ga__colloc_of(st)->now, s), t, at, &found,
+                                         ga__stack_begin(&st->scratch));
+  if (!status && found && st->red.null.r > 0) status = reduce_multipliers(st, t, at);
+  st->stats = made;
+  if (status < 0) return status;
+  if (status) st->ctx->error = said;
+  if (status || !found) polynomials(st, p, at);
+  return GA_OK;
+}
+
+ga_status ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  if (!(s > 0.0 && s < 1.0)) {
+    copy_state(st->sys, s > 0.0 ? &st->now : &st->next, out);
+    return GA_OK;
+  }
+  find_end(st, c->omega, c->end_place);
+  if (!out->coarse) find_further(st);
+  const place p = place_at(st, s, out->coarse ? 0 : c->n_further);
+  const int forces = asks_for_forces(st, out);
+  const ga__inside at = forces ? complete(st, out) : *out;
+  motion_at(st, s, &p, &at);
+  polynomials(st, &p, &at);
+  return forces ? settle(st, s, &p, &at) : GA_OK;
 }
 
 /* Roundings of t from which on the times of nodes differ enough for a polynomial. */

@@ -226,11 +226,9 @@ ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v,
                                    .field = "t",
                                    .expected = "within the last step",
                                    GA__NUMBERS({t, NULL}, {t0, NULL}, {t1, NULL})});
-  if (st->family->interpolate) {
-    st->family->interpolate(
+  if (st->family->interpolate)
+    return st->family->interpolate(
         st, s, &(ga__inside){.q = q, .v = v, .vdot = vdot, .lambda = lambda, .psi = psi, .x = x, .y = y});
-    return GA_OK;
-  }
   const ga__scratch scratch = ga__stack_begin(&st->scratch);
   if (q && turns_far(st, h))
     configuration_far(st, q, h, s, scratch);
@@ -338,14 +336,11 @@ int ga__turns_far(const ga_stepper *st)
 ga_status ga__interpolate(ga_stepper *st, double t, const ga__inside *out)
 {
   const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T];
-  if (st->family->interpolate && st->can_undo && t >= begin && t <= end) {
-    st->family->interpolate(st, (t - begin) / (end - begin), out);
-    return GA_OK;
-  }
+  if (st->family->interpolate && st->can_undo && t >= begin && t <= end)
+    return st->family->interpolate(st, (t - begin) / (end - begin), out);
   const ga_status status =
       ga_stepper_interpolate(st, t, out->q, out->v, out->vdot, out->lambda, out->psi, out->x, out->y);
-  if (!status && out->xdot) ga__interpolate_xdot(st, t, out->xdot);
-  return status;
+  return !status && out->xdot ? ga__interpolate_xdot(st, t, out->xdot) : status;
 }
 
 int ga_stepper_nodes(const ga_stepper *st, double *begin, double at[GA_MOST_NODES])
@@ -369,15 +364,15 @@ ga_status ga_stepper_node(const ga_stepper *st, int i, ga_state *out)
   return GA_OK;
 }
 
-void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot)
+ga_status ga__interpolate_xdot(ga_stepper *st, double t, double *xdot)
 {
   const ga__state *before = &st->next, *now = &st->now;
   const history k = history_of(st);
-  if (st->family->interpolate) {
-    st->family->interpolate(st, (t - before->scalar[GA__T]) / k.h, &(ga__inside){.xdot = xdot});
-    return;
-  }
+  if (st->family->interpolate)
+    return st->family->interpolate(st, (t - before->scalar[GA__T]) / k.h,
+                                   &(ga__inside){.xdot = xdot, .plain = 1});
   const values rates = {now->xdot, before->xdot, before->xdot_prev, before->xdot_prev2,
                         st->sys->size[GA_BLOCK_X]};
   parabola(xdot, &rates, &k, (t - before->scalar[GA__T]) / k.h);
+  return GA_OK;
 }

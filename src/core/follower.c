@@ -587,9 +587,16 @@ ga_status ga_follower_reach(ga_follower *f, double t, const ga_state **s)
   *s = &f->st->view;
   if (t >= time_of(f) - slack || !f->st->can_undo) return GA_OK;
   t = fmax(t, f->st->next.scalar[GA__T]); /* it went far ahead to meet an event that only the leader has */
-  status = ga_stepper_interpolate(f->st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
+  status = ga__interpolate(f->st, t,
+                           &(ga__inside){.q = f->q,
+                                         .v = f->v,
+                                         .vdot = f->vdot,
+                                         .lambda = f->lambda,
+                                         .psi = f->psi,
+                                         .x = f->x,
+                                         .xdot = f->xdot,
+                                         .y = f->y});
   if (status) return status;
-  ga__interpolate_xdot(f->st, t, f->xdot);
   f->inside = (ga_state){t,      f->q, f->v, f->vdot, NULL, f->lambda, /* a, η, w: of steps only */
                          f->psi, NULL, f->x, f->xdot, NULL, f->y};
   *s = &f->inside;

@@ -15,6 +15,7 @@ typedef struct ga__measure {
 typedef struct ga__inside {
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
   int coarse; /* 1: q may be of one order less, for checks */
+  int plain;  /* 1: vdot, λ, ψ, xdot and y may be of a lower order than q and v, as with coarse */
 } ga__inside;
 
 /* Functions of a family of methods for the step, Newton's iteration and the error estimate. Unknowns,
@@ -54,8 +55,8 @@ typedef struct ga__family {
   void (*noise)(const ga_stepper *st, const double *terms, double *out);
 
   /* -- The last step: all of them, or NULL: dense.c and estimate.c, for order 2 -- */
-  void (*interpolate)(ga_stepper *st, double s, const ga__inside *out); /* at s in [0, 1] of it */
-  int (*nodes)(const ga_stepper *st, double *at);                       /* ga_stepper_nodes(), */
+  ga_status (*interpolate)(ga_stepper *st, double s, const ga__inside *out); /* at s in [0, 1] of it */
+  int (*nodes)(const ga_stepper *st, double *at);                            /* ga_stepper_nodes(), */
   void (*node)(const ga_stepper *st, int i, ga_state *out); /* ga_stepper_node() without its time */
   void (*estimate)(ga_stepper *st);                         /* its errors into est_q, est_v, est_x */
   double (*error_power)(const ga_stepper *st);              /* power of h that these grow with */

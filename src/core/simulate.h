@@ -170,6 +170,8 @@ void ga__sim_reset_questions(ga_simulator *sim); /* resets the calls of `hidden`
 void ga__sim_set_grid(ga_simulator *sim);
 /* sim->view: the state at t within the last step. */
 ga_status ga__sim_interpolate(ga_simulator *sim, double t);
+/* The same where accelerations, forces and outputs need not be as accurate as q and v, for less work. */
+ga_status ga__sim_interpolate_plainly(ga_simulator *sim, double t);
 /* Checks the last step within: *again: size to try instead, so that it ends where something acts; 0:
  * accepted. beside_singular 1: it ends close to a singular position, where the equations are off by rounding,
  * so that only what acts is searched for. */

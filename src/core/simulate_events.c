@@ -296,7 +296,8 @@ static ga_status look_inside(ga_simulator *sim)
   const size_t n_inputs = (size_t)sim->opts.n_event_inputs;
   ga__copy_numbers(sim->g_begin, sim->g, n);
   for (int k = sim->opts.event_bounds ? 0 : 1; k < PARTS; k++) {
-    const ga_status status = ga__sim_evaluate_events_at(sim, beginning + (end - beginning) * k / PARTS);
+    ga_status status = ga__sim_interpolate_plainly(sim, beginning + (end - beginning) * k / PARTS);
+    if (!status) status = ga__sim_evaluate_events(sim, &sim->view, sim->g_at);
     if (status) return status;
     ga__sim_keep_event_inputs(sim, sim->u_inside + (size_t)k * n_inputs);
     if (k > 0) ga__copy_numbers(sim->g_inside + (k - 1) * n, sim->g_at, n);

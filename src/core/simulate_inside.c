@@ -48,8 +48,8 @@ void ga__sim_reset_questions(ga_simulator *sim)
   sim->hidden_counted = (double)sim->st->stats.residuals;
 }
 
-/* coarse 1: as accurate as checks of the equations need it. */
-static ga_status interpolate(ga_simulator *sim, double t, int coarse)
+/* coarse, plain: as of ga__inside. */
+static ga_status interpolate(ga_simulator *sim, double t, int coarse, int plain)
 {
   const ga__inside at = {.q = sim->q,
                          .v = sim->v,
@@ -59,7 +59,8 @@ static ga_status interpolate(ga_simulator *sim, double t, int coarse)
                          .x = sim->x,
                          .xdot = sim->xdot,
                          .y = sim->y,
-                         .coarse = coarse};
+                         .coarse = coarse,
+                         .plain = plain};
   const ga_status status = ga__interpolate(sim->st, t, &at);
   sim->view = (ga_state){t,        sim->q, sim->v, sim->vdot, NULL, sim->lambda, /* a, η, w: of steps only */
                          sim->psi, NULL,   sim->x, sim->xdot, NULL, sim->y};
@@ -68,7 +69,12 @@ static ga_status interpolate(ga_simulator *sim, double t, int coarse)
 
 ga_status ga__sim_interpolate(ga_simulator *sim, double t)
 {
-  return interpolate(sim, t, 0);
+  return interpolate(sim, t, 0, 0);
+}
+
+ga_status ga__sim_interpolate_plainly(ga_simulator *sim, double t)
+{
+  return interpolate(sim, t, 0, 1);
 }
 
 /* ---- Defects of the equations ---- */
@@ -100,7 +106,7 @@ static double weigh_defect(const void *user, const double *e)
 static ga_status defect_at(ga_simulator *sim, double t, int *off)
 {
   *off = 0;
-  ga_status status = interpolate(sim, t, 1);
+  ga_status status = interpolate(sim, t, 1, 1);
   if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
   if (!status && weigh_defect(sim, sim->off) > OFF_MOST) {
     const ga__defect_weight weight = {weigh_defect, sim, OFF_MOST};
@@ -150,7 +156,7 @@ static ga_status check_matters(ga_simulator *sim, double t, int *matters)
   const int nv = st->sys->nv;
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T];
   *matters = 0;
-  ga_status status = ga__sim_interpolate(sim, t);
+  ga_status status = ga__sim_interpolate_plainly(sim, t);
   if (!status) status = ga__defect(sim->st, &sim->view, sim->off_y, sim->off);
   for (int i = 0; !status && i < nv; i++)
     if (4.0 * fabs(sim->off[i]) > h * (ga__tolerance_v(o, st->now.v[i])))

@@ -182,15 +182,16 @@ typedef struct ga__inside_rates {
 } ga__inside_rates;
 /* Derivatives of v, vdot, λ, ψ, x and y by dense output of order 2. */
 void ga__interpolate_rates(const ga_stepper *st, double t, const ga__inside_rates *d, const ga__inside *out);
-/* Its transpose: numbers are added to derivatives by the same values, from those by what is interpolated, in `bar`. */
+/* Its transpose: numbers are added to derivatives by the same values, from those by what is interpolated, in
+ * `bar`. */
 typedef struct ga__inside_bars {
   double *v[2], *x[2], *xdot[2], *vdot[4], *lambda[4], *psi[4], *y[4];
 } ga__inside_bars;
 void ga__interpolate_turned(const ga_stepper *st, double t, const ga__inside *bar, const ga__inside_bars *to);
 /* 1: a body turns so far in the last step that q is not interpolated by the cubic between its ends alone. */
 int ga__turns_far(const ga_stepper *st);
-/* xdot within the last step, as ga_stepper_interpolate() for the others. */
-void ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
+/* xdot within the last step, for checks. */
+ga_status ga__interpolate_xdot(ga_stepper *st, double t, double *xdot);
 /* Its local errors into est_q, est_v, est_x; without with_v est_v is raw, off the constraints. */
 ga_status ga__estimate(ga_stepper *st, int with_v);
 /* 1: constraints prescribe the whole motion. q, unless it follows from rates, and v then have no error, but

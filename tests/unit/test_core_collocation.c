@@ -318,6 +318,119 @@ static void dense(void **state)
   }
 }
 
+/* A state within the last step. */
+typedef struct inside {
+  double q[RIG_MOST], v[RIG_MOST], vdot[RIG_MOST], lambda[RIG_MOST], psi[RIG_MOST], x[RIG_MOST], y[RIG_MOST];
+} inside;
+
+static ga_status look_inside(const rig *r, double t, inside *at)
+{
+  return ga_stepper_interpolate(r->st, t, at->q, at->v, at->vdot, at->lambda, at->psi, at->x, at->y);
+}
+
+/* Largest residual of M vdot = f and y = o at a state, over the largest inertia force and output. */
+static double imbalance(const rig *r, double t, const inside *at)
+{
+  const ga_system *sys = r->sys;
+  const ga_point p = {t, at->q, at->v, at->vdot, at->lambda, at->psi, at->x, at->y, 0, NULL};
+  double inertia[RIG_MOST], force[RIG_MOST], out[RIG_MOST], most = 0.0;
+  assert_status(r->ctx, ga__call(sys, GA__MASS, &p, inertia), GA_OK);
+  assert_status(r->ctx, ga__call(sys, GA__FORCE, &p, force), GA_OK);
+  assert_status(r->ctx, ga__call(sys, GA__OUTPUT, &p, out), GA_OK);
+  const double size = 1.0 + ga__max_abs(inertia, sys->nv, NULL);
+  for (int k = 0; k < sys->nv; k++) most = fmax(most, fabs(inertia[k] - force[k]) / size);
+  for (int k = 0; k < sys->size[GA_BLOCK_Y]; k++)
+    most = fmax(most, fabs(out[k] - at->y[k]) / (1.0 + fabs(out[k])));
+  return most;
+}
+
+/* Accelerations, forces and outputs within a step belong to q, v and x there, with all orders; a call that
+ * asks for some of them gets the same. */
+static void balanced_inside(void **state)
+{
+  (void)state;
+  for (int i = 0; i < N_PROBLEMS; i++)
+    for (int k = 0; k < N_ORDERS; k++) {
+      rig r = open_colloc(PROBLEMS[i], ORDERS[k]);
+      const double h = 0.5 * r.problem->h;
+      inside at, again;
+      rig_start(&r, h);
+      rig_steps(&r, h, 3);
+      for (int j = 1; j < 8; j++) {
+        const double t = ga_stepper_state(r.st)->t - (1.0 - 0.125 * j) * h;
+        assert_status(r.ctx, look_inside(&r, t, &at), GA_OK);
+        assert_below(imbalance(&r, t, &at), 1e-8, PROBLEMS[i]);
+        assert_status(
+            r.ctx, ga_stepper_interpolate(r.st, t, NULL, NULL, NULL, again.lambda, again.psi, NULL, again.y),
+            GA_OK);
+        assert_memory_equal(at.lambda, again.lambda, (size_t)r.sys->size[GA_BLOCK_LAMBDA] * sizeof(double));
+        assert_memory_equal(at.psi, again.psi, (size_t)r.sys->size[GA_BLOCK_PSI] * sizeof(double));
+        assert_memory_equal(at.y, again.y, (size_t)r.sys->size[GA_BLOCK_Y] * sizeof(double));
+      }
+      rig_close(&r);
+    }
+}
+
+/* Looks within steps leave no trace in the run, nor in what it counts. */
+static void looks_leave_no_trace(void **state)
+{
+  static const char *const name[] = {"heavy_top", "mechatronic", "rolling_disk"};
+  (void)state;
+  for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+    for (int order = 4; order <= 8; order += 4) {
+      rig a = open_colloc(name[i], order), b = open_colloc(name[i], order);
+      const double h = 0.4 * a.problem->h;
+      inside at;
+      rig_start(&a, h), rig_start(&b, h);
+      for (int k = 0; k < 8; k++) {
+        rig_steps(&a, h, 1), rig_steps(&b, h, 1);
+        const long before = rig_memory.count;
+        for (int j = 1; j < 4; j++)
+          assert_status(b.ctx, look_inside(&b, ga_stepper_state(b.st)->t - 0.3 * j * h, &at), GA_OK);
+        assert_int_equal(rig_memory.count, before);
+      }
+      same_bits(a.st, b.st, name[i]);
+      const ga_stats *m = ga_stepper_stats(a.st), *n = ga_stepper_stats(b.st);
+      assert_int_equal(m->residuals, n->residuals);
+      assert_int_equal(m->solves, n->solves);
+      assert_int_equal(m->constraint_jacobians, n->constraint_jacobians);
+      close_both(&a, &b);
+    }
+}
+
+/* A callback that cannot be evaluated within a step: what the polynomials of the step say is shown, and
+ * nothing is reported; one that ends the run ends the look too. */
+static void failures_inside(void **state)
+{
+  static const ga_factor line = {GA_RN, 6, GA_LEFT};
+  static const double q[6] = {1, 2, 3, 4, 5, 6}, v[6] = {0};
+  (void)state;
+  rig r = rig_open(NULL);
+  ga_start_opts start = ga_start_defaults();
+  start.h = 0.2;
+  r.def.n_factors = 1, r.def.factors = &line, r.def.mass = unit_masses, r.def.force = spring_until;
+  r.opts.method = GA_COLLOCATION, r.opts.order = 4;
+  rig_build(&r);
+  assert_status(r.ctx, ga_stepper_start(r.st, &start, 0, q, v, NULL, NULL, NULL, NULL), GA_OK);
+  rig_steps(&r, 0.2, 2);
+  inside at, other;
+  assert_status(r.ctx, look_inside(&r, 0.3, &at), GA_OK);
+  for (int k = 0; k < 2; k++) { /* the same place, at a time at which the spring fails */
+    const double moved = k ? 2.0 : 0.3;
+    r.st->next.scalar[GA__T] += moved, r.st->now.scalar[GA__T] += moved;
+    const ga_status status = look_inside(&r, 0.3 + moved, &other);
+    r.st->next.scalar[GA__T] -= moved, r.st->now.scalar[GA__T] -= moved;
+    if (k == 0) assert_string_equal(ga_context_error(r.ctx)->text, "");
+    assert_status(r.ctx, status, k ? GA_ERR_CALLBACK : GA_OK);
+    for (int j = 0; k == 0 && j < 6; j++) {
+      assert_near(other.q[j], at.q[j], 1e-15, "q");
+      assert_near(other.vdot[j], at.vdot[j], 1e-2, "vdot");
+      assert_true(other.vdot[j] != at.vdot[j]);
+    }
+  }
+  rig_close(&r);
+}
+
 static void refused(void **state)
 {
   static const int wrong[] = {-1, 1, 2, 9, 11, 100};
@@ -451,13 +564,15 @@ static void resumed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rules),         cmocka_unit_test(a_step_by_hand),
-      cmocka_unit_test(taken_back),    cmocka_unit_test(saved_and_loaded),
-      cmocka_unit_test(no_allocation), cmocka_unit_test(dense),
-      cmocka_unit_test(refused),       cmocka_unit_test(errors_follow_tolerances),
-      cmocka_unit_test(followers),     cmocka_unit_test(stiff),
-      cmocka_unit_test(resumed),       cmocka_unit_test(shared_factors),
-      cmocka_unit_test(in_threads),    cmocka_unit_test(failures_in_threads),
+      cmocka_unit_test(rules),           cmocka_unit_test(a_step_by_hand),
+      cmocka_unit_test(taken_back),      cmocka_unit_test(saved_and_loaded),
+      cmocka_unit_test(no_allocation),   cmocka_unit_test(dense),
+      cmocka_unit_test(refused),         cmocka_unit_test(errors_follow_tolerances),
+      cmocka_unit_test(followers),       cmocka_unit_test(stiff),
+      cmocka_unit_test(resumed),         cmocka_unit_test(shared_factors),
+      cmocka_unit_test(in_threads),      cmocka_unit_test(failures_in_threads),
+      cmocka_unit_test(balanced_inside), cmocka_unit_test(looks_leave_no_trace),
+      cmocka_unit_test(failures_inside),
   };
   return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
 }

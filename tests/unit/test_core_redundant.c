@@ -197,6 +197,43 @@ static void order_of_lambda(void **state)
   }
 }
 
+/* Within steps of collocation multipliers are those of least norm at the place itself, with the same forces
+ * as without redundant constraints; looks there leave no trace in the run. */
+static void within_a_step(void **state)
+{
+  const double h = 2e-2;
+  (void)state;
+  linkage plain = linkage_four_bar(0.7, 3.0), extra = redundant_four_bar(), quiet = extra;
+  rig a = open_linkage(&plain, GA_COLLOCATION, GA_LU_AUTO),
+      b = open_linkage(&extra, GA_COLLOCATION, GA_LU_AUTO),
+      c = open_linkage(&quiet, GA_COLLOCATION, GA_LU_AUTO);
+  assert_status(a.ctx, start_linkage(&a, &plain, h, NULL), GA_OK);
+  assert_status(b.ctx, start_linkage(&b, &extra, h, NULL), GA_OK);
+  assert_status(c.ctx, start_linkage(&c, &quiet, h, NULL), GA_OK);
+  for (int i = 0; i < 10; i++) {
+    rig_steps(&a, h, 1), rig_steps(&b, h, 1), rig_steps(&c, h, 1);
+    for (int k = 1; k < 4; k++) {
+      const double t = ga_stepper_state(a.st)->t - 0.23 * k * h;
+      double q[9], base[LINKAGE_ROWS], lambda[LINKAGE_ROWS], expected[LINKAGE_ROWS];
+      assert_status(a.ctx, ga_stepper_interpolate(a.st, t, q, NULL, NULL, base, NULL, NULL, NULL), GA_OK);
+      assert_status(b.ctx, ga_stepper_interpolate(b.st, t, NULL, NULL, NULL, lambda, NULL, NULL, NULL),
+                    GA_OK);
+      least_lambda(&extra, q, base, expected);
+      assert_below(far(lambda, expected, extra.n_rows), 1e-8, "multipliers within a step");
+    }
+  }
+  double *loud = rig_copy(&b);
+  assert_true(rig_same_bits(&c, loud));
+  assert_int_equal(ga_stepper_redundancy(b.st)->redundant, 3);
+  free(loud);
+  rig *const all[] = {&a, &b, &c};
+  for (int k = 0; k < 3; k++) {
+    ga_stepper_destroy(&all[k]->st);
+    ga_system_destroy(&all[k]->sys);
+    ga_context_destroy(&all[k]->ctx);
+  }
+}
+
 /* ---- What is told ---- */
 
 static void relations_are_named(void **state)
@@ -1068,6 +1105,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(motion_unaffected),
       cmocka_unit_test(order_of_lambda),
+      cmocka_unit_test(within_a_step),
       cmocka_unit_test(relations_are_named),
       cmocka_unit_test(without_redundancy),
       cmocka_unit_test(spatial_four_bar),

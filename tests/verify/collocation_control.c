@@ -25,12 +25,15 @@ static const double PLACE[PLACES] = {0.2, 0.5, 0.85}; /* off the nodes of all or
   0.05                    /* [-] mean estimate over tolerance below which sweeps and turns limit the steps */
 #define MOST_RATIO 10.0   /* of positions and states, */
 #define MOST_RATIO_V 40.0 /* of velocities, which the error test does not cover, */
-#define MOST_RATIO_END 30.0 /* and of accelerations, forces and outputs at the ends of steps */
+#define MOST_RATIO_END 30.0 /* of accelerations, forces and outputs at the ends of steps, */
+#define MOST_RATIO_INSIDE                                                                                    \
+  400.0 /* and within them, where those of fast rotors are differences of large terms */
 #define LEAST_SLOPE 0.65
 #define MOST_SLOPE 1.35
 #define MEAN_SLOPE 0.12 /* mean slopes are 1 within this */
 #define LEAST_MEAN 0.03
 #define MOST_MEAN 1.0
+#define MOST_MEAN_INSIDE 5.0 /* mean of forces within steps */
 
 static const int ORDER[N_ORDERS] = {0, 3, 4, 5, 6, 7, 8, 10}; /* 0: chosen by the tolerance */
 
@@ -345,7 +348,8 @@ static void check_outcome(const vf_sink *sink, const char *name, int order, cons
     double ratio, most;
   } check[] = {{"positions and states", covered(o), MOST_RATIO},
                {"velocities", fmax(o->error[AT_END][VELOCITIES], o->error[INSIDE][VELOCITIES]), MOST_RATIO_V},
-               {"forces at ends of steps", o->error[AT_END][FORCES], MOST_RATIO_END}};
+               {"forces at ends of steps", o->error[AT_END][FORCES], MOST_RATIO_END},
+               {"forces within steps", o->error[INSIDE][FORCES], MOST_RATIO_INSIDE}};
   for (size_t i = 0; i < sizeof check / sizeof *check; i++) {
     snprintf(text, sizeof text, "order %d, tolerance %.0e: error of %s over tolerance %.3g, at most %g",
              order, o->tol, check[i].of, check[i].ratio, check[i].most);
@@ -417,6 +421,11 @@ static void check_means(const vf_sink *sink, int half, int order, const summary 
   snprintf(text, sizeof text, "half %d, order %d: mean slope %.2f, expected 1 within %g", half, order, slope,
            MEAN_SLOPE);
   sink->check(sink->user, fabs(slope - 1.0) <= MEAN_SLOPE, "control", "mean", text);
+  const double inside = exp(m->sum_of[INSIDE][FORCES] / m->n);
+  snprintf(text, sizeof text,
+           "half %d, order %d: mean error of forces within steps over tolerance %.3g, at most %g", half,
+           order, inside, MOST_MEAN_INSIDE);
+  sink->check(sink->user, inside <= MOST_MEAN_INSIDE, "control", "mean", text);
 }
 
 static void print_summary(int half, int order, const summary *m)
