@@ -109,11 +109,20 @@ static int first_difference(const ga__sides *s, const int *a, const int *b)
   return -1;
 }
 
+/* Accelerations and forces are those of the step, not solved for again: they show what it has not met. */
 static ga_status interpolate(ga__sides *s, ga_stepper *st, double t)
 {
   const ga__state *f = &s->state;
   f->scalar[GA__T] = t;
-  return ga_stepper_interpolate(st, t, f->q, f->v, f->vdot, f->lambda, f->psi, f->x, f->y);
+  return ga__interpolate(st, t,
+                         &(ga__inside){.q = f->q,
+                                       .v = f->v,
+                                       .vdot = f->vdot,
+                                       .lambda = f->lambda,
+                                       .psi = f->psi,
+                                       .x = f->x,
+                                       .y = f->y,
+                                       .plain = 1});
 }
 
 /* Sides at t within the last step; *other: the first that differs from s->from; −1: none. */
