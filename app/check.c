@@ -17,6 +17,13 @@ static void print_sizes(const app_task *s, const char *file)
          ga_machine_n_signals(s->machine));
 }
 
+static int may_have_order(const ga_run_settings *o)
+{
+  ga_method_info method = {0};
+  ga_method_at((int)o->method, &method);
+  return method.has_order;
+}
+
 static void print_settings(const ga_run_settings *o)
 {
   char scheme[64];
@@ -31,7 +38,7 @@ static void print_settings(const ga_run_settings *o)
   if (o->output > 0.0)
     printf("a record every %g s\n", o->output);
   else
-    puts("every step recorded");
+    puts(may_have_order(o) ? "every step recorded, long ones also within" : "every step recorded");
 }
 
 /* Warns of contacts that pull and ropes that push at the start. */

@@ -128,6 +128,7 @@ static ga_status prepare(app_runner *r)
   ga_simulate_opts opts = ga_simulate_defaults();
   reset_round(r);
   opts.output = on_output;
+  opts.output_within = r->s.settings.output == 0.0;
   opts.user = r;
   ga_status status = app_events_open(&r->events, &r->s, on_event, r, &opts);
   if (!status) status = app_task_prepare(&r->s, &r->s.settings, &opts);

@@ -1113,6 +1113,8 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double output_every;   /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */
   int n_output_times;    /* and at these times, ascending; may be 0 */
   const double *output_times; /* borrowed */
+  int output_within;          /* 1: and within each step, at equal distances, as many as its order where that is
+                                 above 2, so that lines between outputs follow the motion; default 0 */
   ga_output_fn output;        /* NULL: none */
   int n_events;
   const ga_event *events;    /* copied */

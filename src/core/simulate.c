@@ -318,14 +318,15 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   sim->start.a = NULL; /* borrowed for this start */
   if (!status) status = ga__sim_evaluate_events(sim, s, sim->g);
   if (status) return status;
-  int which, restarted;
+  int restarted;
+  unsigned due;
   if (sim->st->sys->def.sample && (status = handle_breaks(sim, &restarted)))
     return status; /* samples at t0 */
   sim->started = 1;
   s = ga_stepper_state(sim->st);
   double t;
-  while ((t = ga__sim_next_output(sim, &which)) <= t0) {
-    ga__sim_count_output(sim, which, t);
+  while ((t = ga__sim_next_output(sim, &due)) <= t0) {
+    ga__sim_count_output(sim, due, t);
     sim->view = *s, sim->view.t = t; /* behind samples at t0 the state is later by a rounding */
     if (ga__sim_hand_out_state(sim, s->t == t ? s : &sim->view)) {
       sim->stopped = 1;

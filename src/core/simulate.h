@@ -20,6 +20,8 @@ struct ga_simulator {
   double wary, wary_span; /* remaining steps with a limited size after a failure, and their total */
   double next_every;      /* number of the next output of output_every, −1: all done */
   int next_time;          /* index of the next of output_times */
+  int next_within;        /* number of the next output within the step from within[0] to within[1] */
+  double within[2];
   int begins;             /* 1: the member to begin with is not chosen yet */
   int started, finished, last_event;
   int stopped; /* stopped by an output or by on_event */
@@ -226,10 +228,10 @@ ga_status ga__sim_search_event(ga_simulator *sim, int event, double begin, doubl
 
 /* -- Outputs at given times (simulate_output.c) -- */
 ga_status ga__sim_hand_out_state(ga_simulator *sim, const ga_state *s);
-/* Time of the next output, or infinity. */
-double ga__sim_next_output(const ga_simulator *sim, int *which);
-/* A time given in both ways counts once. */
-void ga__sim_count_output(ga_simulator *sim, int which, double t);
+/* Time of the next output, or infinity; *due: why, for ga__sim_count_output(). A time given in several ways
+ * counts once. */
+double ga__sim_next_output(ga_simulator *sim, unsigned *due);
+void ga__sim_count_output(ga_simulator *sim, unsigned due, double t);
 /* Outputs due up to t, within the last step or, up to rounding, at its end. */
 ga_status ga__sim_outputs_until(ga_simulator *sim, double t);
 /* After outputs up to t: finds the next ones, and whether t is the end. */

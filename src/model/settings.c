@@ -289,7 +289,7 @@ static const ga__field setting_fields[] = {
               "to 1 + the largest position or velocity"},
     {ONE(ga_run_settings, output), .rule = GA__RULE_NOT_NEGATIVE, .unit = "s",
      OF(.from = 0, .to = 1e9, .of_results = 1, .help = "time between records [s]; 0: every step"),
-     .about = "time between records; 0: every step"},
+     .about = "time between records; 0: every step, and steps of order above 2 as many times as their order"},
     {ONE(ga_run_settings, poses), .rule = GA__RULE_FLAG,
      OF(.of_results = 1, .help = "record where all bodies are, for galpha view (default true)"),
      .about = "record where all bodies are, also those whose signals are not recorded, for `galpha view`"},

@@ -451,6 +451,88 @@ static void outputs_change_nothing(void **state)
     }
 }
 
+/* Outputs within steps of higher order: at equal distances, between those of other times and of events. */
+typedef struct steps_seen {
+  int n_out, n_steps, first[MOST]; /* number of the first output within a step */
+  double out_t[MOST], out_q[MOST], end[MOST];
+  int order[MOST];
+} steps_seen;
+
+static int see_output(void *user, const ga_state *s)
+{
+  steps_seen *seen = user;
+  assert_true(seen->n_out < MOST);
+  seen->out_t[seen->n_out] = s->t;
+  seen->out_q[seen->n_out++] = s->q[0];
+  return 0;
+}
+
+static int see_step(void *user, const ga_stepper *st)
+{
+  steps_seen *seen = user;
+  assert_true(seen->n_steps < MOST - 1);
+  seen->end[seen->n_steps] = ga_stepper_state(st)->t;
+  seen->order[seen->n_steps++] = ga_stepper_order(st);
+  seen->first[seen->n_steps] = seen->n_out;
+  return 0;
+}
+
+static int every_third(void *user, const ga_point *p, double *g)
+{
+  (void)user;
+  g[0] = p->q[0] - 0.3;
+  return 0;
+}
+
+static void outputs_within_steps(void **state)
+{
+  static const struct {
+    ga_method method;
+    int order;
+    double every, fixed_h;
+    int restart;
+  } row[] = {{GA_STABILIZED, 0, 0.0, 0.0, 0},  {GA_COLLOCATION, 4, 0.0, 0.0, 0},
+             {GA_COLLOCATION, 10, 0.0, 0.3, 0}, {GA_COLLOCATION, 6, 0.07, 0.0, 0},
+             {GA_COLLOCATION, 8, 0.0, 0.0, 1},  {GA_COLLOCATION, 0, 0.0, 0.0, 0},
+             {GA_AUTOMATIC, 0, 0.0, 0.0, 1}};
+  static steps_seen seen;
+  toy m = {.kind = TOY_SPRING};
+  (void)state;
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    bench b = bench_open(NULL, &m, NULL);
+    memset(&seen, 0, sizeof seen);
+    b.r.opts.method = row[i].method, b.r.opts.order = row[i].order;
+    b.o.t_end = 10.0;
+    b.o.fixed_h = row[i].fixed_h;
+    b.o.output_every = row[i].every;
+    b.o.output_within = 1;
+    b.o.output = see_output, b.o.observer = see_step, b.o.user = &seen;
+    b.events[0] = (ga_event){1, GA_EVENT_RECORD};
+    if (row[i].restart) b.o.n_events = 1, b.o.event_function = every_third;
+    assert_status(b.r.ctx, bench_run(&b), GA_OK);
+    int within = 0, of_times = 0;
+    for (int k = 0; k < seen.n_out; k++) assert_near(seen.out_q[k], sin(seen.out_t[k]), 3e-3, "output");
+    for (int k = 1; k < seen.n_out; k++) assert_true(seen.out_t[k] > seen.out_t[k - 1]);
+    for (int k = 0; k < seen.n_steps; k++) {
+      const double begin = k > 0 ? seen.end[k - 1] : 0.0, h = seen.end[k] - begin;
+      const int parts = seen.order[k];
+      int next = 1;
+      for (int j = seen.first[k]; j < seen.first[k + 1]; j++) {
+        const double off = seen.out_t[j] - (begin + next * h / parts);
+        if (next < parts && fabs(off) <= 1e-14 * b.o.t_end)
+          next++, within++;
+        else
+          of_times++;
+      }
+      assert_int_equal(next, parts > 2 ? parts : 1);
+    }
+    assert_int_equal(within + of_times, seen.n_out);
+    assert_int_equal(of_times, row[i].every > 0.0 ? 1 + (int)ceil(b.o.t_end / row[i].every) : 0);
+    assert_true(within > 0 || row[i].method == GA_STABILIZED);
+    bench_close(&b);
+  }
+}
+
 /* States given out between steps: what belongs to steps only is not there, xdot is that of its time. */
 typedef struct rates_seen {
   rig *r;
@@ -1420,6 +1502,7 @@ int main(void)
       cmocka_unit_test(output_times),
       cmocka_unit_test(output_times_at_random),
       cmocka_unit_test(outputs_change_nothing),
+      cmocka_unit_test(outputs_within_steps),
       cmocka_unit_test(outputs_have_rates_of_their_time),
       cmocka_unit_test(events_in_order),
       cmocka_unit_test(directions),
