@@ -230,6 +230,7 @@ ga_status app_bars_values(app_bars *b, const app_task *s, const ga_meter *leader
   ga_status status = ga_machine_signals(s->machine, leader, state, b->n, index, b->first);
   if (!status) status = catch_up(b, s);
   if (!status) status = ga_follower_reach(b->follower, state->t, &own);
+  if (!status) status = ga_meter_follow(b->meter, b->stepper); /* own may be within a step */
   if (!status && is_ahead(b, state->t))
     memcpy(values, b->side[FOLLOWER], (size_t)b->n * sizeof *values);
   else if (!status)
