@@ -251,12 +251,6 @@ GA__INLINE ga__quad gather(const double *x, const int *at)
   return (ga__quad){x[at[0]], x[at[1]], x[at[2]], x[at[3]]};
 }
 
-/* The first n of them, then repeated ones. */
-GA__INLINE ga__quad gather_part(const double *x, const int *at, const int n)
-{
-  return (ga__quad){x[at[0]], x[at[n > 1]], x[at[n > 2 ? 2 : 0]], x[at[n > 3 ? 3 : 0]]};
-}
-
 /* x[below] −= L21 u */
 GA__INLINE void subtract_below(double *x, const int *index, int contiguous, int below, const ga__quad *u,
                                const double *L, int W, const int s)

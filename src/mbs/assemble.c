@@ -682,7 +682,28 @@ static ga_status stage_nearest(ga_machine *m, stage *s)
 
 /* ---- Messages ---- */
 
-/* "crank.angle = 0.5 (reached 0.48), rocker.angle = ..." */
+static double reached_by(const ga__mbs_model *b, const ga__joint *joint, int c, double given, int rate)
+{
+  const ga__coordinate *at = &joint->coordinate[c];
+  if (rate) return ga__gauge_initial_rate(b, at->gauge);
+  const double reached = ga__gauge_initial(b, at->gauge);
+  return at->info->is_angle ? given + remainder(reached - given, GA__TWO_PI) : reached;
+}
+
+/* By how much the coordinates of a joint miss what is given: the largest of them; −1: nothing is given. */
+static double missed_by(const ga_machine *m, const ga__mbs_model *b, const ga__joint *joint, int rate)
+{
+  double most = -1.0;
+  for (int c = 0; c < joint->n_coordinates; c++) {
+    const double given = given_of(m, joint, c, rate);
+    if (!isnan(given)) most = fmax(most, fabs(reached_by(b, joint, c, given, rate) - given));
+  }
+  return most;
+}
+
+#define MET 1e-8 /* relative to 1 and the value: nothing to be said of it */
+
+/* "crank.angle = 0.5 (reached 0.48), rocker.angle = ...", those that are missed */
 static void list_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga__writer *w)
 {
   enum { MOST_LISTED = 6 };
@@ -693,8 +714,8 @@ static void list_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga
       const ga__coordinate *at = &joint->coordinate[c];
       const double given = given_of(m, joint, c, rate);
       if (isnan(given)) continue;
-      double reached = rate ? ga__gauge_initial_rate(b, at->gauge) : ga__gauge_initial(b, at->gauge);
-      if (!rate && at->info->is_angle) reached = given + remainder(reached - given, GA__TWO_PI);
+      const double reached = reached_by(b, joint, c, given, rate);
+      if (fabs(reached - given) <= MET * (1.0 + fabs(given))) continue;
       if (n++ < MOST_LISTED)
         ga__write(w, "%s%s.%s%s = %.9g %s (nearest found: %.9g)", n > 1 ? ", " : "",
                   m->part[joint->part].name, at->info->name, ga__coordinate_suffix(rate), given,
@@ -720,11 +741,16 @@ static void list_given(const ga_machine *m, const ga__mbs_model *b, int rate, ga
   if (n > MOST_LISTED) ga__write(w, ", and %d more", n - MOST_LISTED);
 }
 
-/* The part that the message names: a joint with initial values, else a held body. */
-static const ga__part *first_given(const ga_machine *m, const ga__mbs_model *b, int rate)
+/* The part that the message names: the joint whose initial values are missed most, else a held body. */
+static const ga__part *most_missed(const ga_machine *m, const ga__mbs_model *b, int rate)
 {
-  for (int j = 0; j < b->joint.n; j++)
-    if (is_given(m, joint_at(b, j), rate)) return &m->part[joint_at(b, j)->part];
+  const ga__joint *joint = NULL;
+  double most = -1.0;
+  for (int j = 0; j < b->joint.n; j++) {
+    const double by = missed_by(m, b, joint_at(b, j), rate);
+    if (by > most) most = by, joint = joint_at(b, j);
+  }
+  if (joint) return &m->part[joint->part];
   for (int i = 1; i < m->n_parts; i++)
     if (holds(&m->part[i], rate)) return &m->part[i];
   return &m->part[0];
@@ -738,7 +764,7 @@ static ga_status refuse_given(const ga_machine *m, const ga__mbs_model *b, int r
   text[0] = '\0';
   list_given(m, b, rate, &w);
   ga__write(&w, ". %s", ga_context_error(m->ctx)->text);
-  return ga__refuse_part(m->ctx, first_given(m, b, rate), GA_ERR_INCONSISTENT, GA_REASON_START_CONTRADICTS,
+  return ga__refuse_part(m->ctx, most_missed(m, b, rate), GA_ERR_INCONSISTENT, GA_REASON_START_CONTRADICTS,
                          (ga__facts){.expected = rate ? "rates" : "values", .detail = text});
 }
 

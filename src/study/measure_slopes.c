@@ -135,9 +135,8 @@ static void keep_note(char note[GA__MEASURE_NOTE], const char *text)
 static int is_sum(const ga_measures *m, int signal)
 {
   static const char *const names[] = {"energy.dissipated", "energy.input", "energy.balance"};
-  const char *name = ga_machine_signal_name(m->machine, signal);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (name && strcmp(name, names[i]) == 0) return 1;
+    if (ga_machine_find_signal(m->machine, names[i]) == signal) return 1;
   return 0;
 }
 
@@ -146,6 +145,7 @@ static void refuse_signal(ga_measures *m, int signal, double t)
 {
   char text[GA__MEASURE_NOTE];
   const char *name = ga_machine_signal_name(m->machine, m->signal[signal]);
+  if (!name) name = "a signal"; /* there is no memory for its name */
   if (is_sum(m, m->signal[signal]))
     snprintf(text, sizeof text, "%.60s is summed up along the run", name);
   else

@@ -487,6 +487,10 @@ static void swing(ga_method method, double EI, int steps, double value[N_SIGNALS
 }
 
 /* With and without bending, by every method. */
+/* Differences of methods of higher order are below the tolerance of their iterations, relative to values; they
+ * have no order. */
+#define ITERATED 1e-9
+
 static void swings_have_order_two(void **state)
 {
   enum { LEVELS = 3 };
@@ -499,8 +503,9 @@ static void swings_have_order_two(void **state)
         swing(info.method, k ? 0.05 : 0, 300 << level, value[level]);
       for (int i = 0; i < N_SIGNALS; i++) {
         const double order = log2(fabs((value[0][i] - value[1][i]) / (value[1][i] - value[2][i])));
-        if (!(info.order > 2 ? order > 1.7 : fabs(order - 2) < 0.3))
-          fail_msg("%s, EI %g, %s: %g %g %g, order %.2f", info.name, k ? 0.05 : 0.0, SIGNAL[i], value[0][i],
+        const int is_exact = fabs(value[1][i] - value[2][i]) < ITERATED * fabs(value[2][i]);
+        if (!(info.order > 2 ? order > 1.7 || is_exact : fabs(order - 2) < 0.3))
+          fail_msg("%s, EI %g, %s: %.12g %.12g %.12g, order %.2f", info.name, k ? 0.05 : 0.0, SIGNAL[i], value[0][i],
                    value[1][i], value[2][i], order);
       }
       assert_true(fabs(value[LEVELS - 1][N_SIGNALS - 1]) < 1e-4);
