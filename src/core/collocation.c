@@ -357,21 +357,22 @@ static void keep_history(ga_stepper *st)
   }
 }
 
-/* Rule and kind of sweeps: where the simple ones have failed, in order; the rule for stiff equations unless
- * the order is given. */
-static void choose_rule(ga_stepper *st, int in_order)
+/* Rule and kind of sweeps: where the simple ones have failed, in order. The rule for stiff equations is not
+ * taken where the order is given. */
+static void choose_rule(ga_stepper *st, int in_order, int damps)
 {
   ga__colloc *c = ga__colloc_of(st);
   const int order = st->order > ORDER_OF_LOOSE ? STIFF_ORDER_TIGHT : STIFF_ORDER;
   c->in_order = in_order;
-  c->now = &c->rule[in_order && st->opts.order == 0 ? order : st->order];
+  c->damps = in_order && damps && st->opts.order == 0;
+  c->now = &c->rule[c->damps ? order : st->order];
 }
 
-static void begin_nodes(ga_stepper *st, double h, int in_order)
+static void begin_nodes(ga_stepper *st, double h, int in_order, int damps)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
-  choose_rule(st, in_order);
+  choose_rule(st, in_order, damps);
   predict_nodes(st, h);
   ga__copy_numbers(c->v, st->now.v, sys->nv);
   ga__copy_numbers(c->x, st->now.x, sys->size[GA_BLOCK_X]);
@@ -390,7 +391,7 @@ static ga_status predict(ga_stepper *st, double h, ga__scratch scratch)
   keep_history(st);
   st->v_n = st->now.v;
   st->c1 = st->c2 = st->d1 = 1.0;
-  begin_nodes(st, h, st->now.own[GA__COLLOC_STIFF] > 0.0);
+  begin_nodes(st, h, st->now.own[GA__COLLOC_STIFF] > 0.0, st->now.own[GA__COLLOC_DAMPS] > 0.0);
   return GA_OK;
 }
 
@@ -939,11 +940,22 @@ static verdict judge(ga_stepper *st, ga__colloc_progress *p, ga__scratch scratch
   return n > 1 && p->rho > (n > 2 ? SLOWEST : DIVERGES) ? FAILED : GO_ON;
 }
 
+/* Matrices made at the prediction are made again at the nodes as they are now, a few times in a step, where
+ * sweeps from node to node contract little with them: their own rate is half of that. */
+#define RENEWED 0.6
+enum { RENEWALS = 3 };
+
+static int are_far_from_prediction(const ga__colloc *c, const ga__colloc_progress *p, verdict v)
+{
+  return c->in_order && !c->damps && !c->old_factors && (v == GO_ON || v == FAILED) && p->n > 1 &&
+         p->rho > RENEWED && p->size < ASTRAY;
+}
+
 /* From the prediction on; with new factors, or with old ones as long as they serve. */
 static ga_status repeat_sweeps(ga_stepper *st, ga__colloc_progress *p, verdict *v, ga__scratch scratch)
 {
   ga__colloc *c = ga__colloc_of(st);
-  int limit = SWEEPS * st->opts.newton.max_iterations, renew = !c->old_factors;
+  int limit = SWEEPS * st->opts.newton.max_iterations, renew = !c->old_factors, renewals = 0;
   *p = (ga__colloc_progress){.size = 0.0};
   *v = GO_ON;
   c->slowest = 0.0;
@@ -953,8 +965,12 @@ static ga_status repeat_sweeps(ga_stepper *st, ga__colloc_progress *p, verdict *
     renew = 0;
     c->sweeps++;
     *v = judge(st, p, scratch);
-    if (!c->old_factors || *v == CONVERGED || !ga__colloc_is_slow(st, p)) continue;
-    ga__colloc_give_up_factors(st);
+    if (are_far_from_prediction(c, p, *v) && renewals < RENEWALS)
+      renewals++;
+    else if (c->old_factors && *v != CONVERGED && ga__colloc_is_slow(st, p))
+      ga__colloc_give_up_factors(st);
+    else
+      continue;
     *p = (ga__colloc_progress){.size = 0.0};
     *v = GO_ON;
     renew = 1;
@@ -981,7 +997,7 @@ static ga_status make_sweeps(ga_stepper *st, ga__colloc_progress *p, ga__scratch
   if (c->old_factors && is_astray) {
     ga__colloc_give_up_factors(st);
     ga__factors_drop(st);
-    begin_nodes(st, st->h, c->in_order);
+    begin_nodes(st, st->h, c->in_order, c->damps);
     status = repeat_sweeps(st, p, &v, scratch);
   }
   if (status) return status;
@@ -1011,32 +1027,35 @@ static void count_stiff_step(ga_stepper *st)
   next[GA__COLLOC_SPAN] = !changed                     ? now[GA__COLLOC_SPAN]
                           : now[GA__COLLOC_SPAN] > 0.0 ? fmin(2.0 * now[GA__COLLOC_SPAN], MANY)
                                                        : FEW;
+  next[GA__COLLOC_DAMPS] = c->in_order ? c->damps : now[GA__COLLOC_DAMPS];
   next[GA__COLLOC_FAILED] = FORGETS * now[GA__COLLOC_FAILED] + failures_here(st);
   next[GA__COLLOC_STIFF] = changed ? next[GA__COLLOC_SPAN] : fmax(now[GA__COLLOC_STIFF] - 1.0, 0.0);
 }
 
 /* Simple sweeps that fail again, with a shorter step or soon after, show stiff equations: sweeps in order
- * then.
- */
+ * then, by the rule for stiff equations until it is known that the motion is resolved (simulate_order.c), and
+ * where the other one fails twice in a row. */
 #define FAILURES 1.5
 
-static int seems_stiff(ga_stepper *st)
+static int try_other_sweeps(ga_stepper *st)
 {
   ga__colloc *c = ga__colloc_of(st);
+  const int given = st->follows || !(st->tolerance > 0.0); /* such steps do not become shorter */
+  if (c->in_order && (c->damps || st->opts.order != 0)) return 0;
   c->failures = failures_here(st) + 1;
   c->failed_at = st->state_number;
-  const int given = st->follows || !(st->tolerance > 0.0); /* such steps do not become shorter */
+  if (c->in_order) return given || c->failures > 1;
   return given || st->now.own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
 }
 
 static ga_status iterate(ga_stepper *st, ga__scratch scratch)
 {
-  ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc *c = ga__colloc_of(st);
   ga__colloc_progress p;
   ga_status status = check_turns(st);
   if (!status) status = make_sweeps(st, &p, scratch);
-  if (status == GA_RETRY_NEWTON && !c->in_order && seems_stiff(st)) {
-    begin_nodes(st, st->h, 1);
+  while (status == GA_RETRY_NEWTON && try_other_sweeps(st)) {
+    begin_nodes(st, st->h, 1, 1);
     status = make_sweeps(st, &p, scratch);
   }
   if (!status && c->in_order) move_nodes(st, exact_enough(st));

@@ -27,9 +27,17 @@ int ga__colloc_rule_make(int order, ga__colloc_rule *out);
 void ga__colloc_weights(const ga__colloc_rule *rule, double s, double *w);
 void ga__colloc_integrals(const ga__colloc_rule *rule, double s, double *w);
 
-/* Of a state: order of its last step, 0: none; further steps for stiff equations, and their number at the
- * last change to these; failures of simple sweeps, less and less as steps succeed; then z at the nodes. */
-enum { GA__COLLOC_ORDER = 0, GA__COLLOC_STIFF, GA__COLLOC_SPAN, GA__COLLOC_FAILED, GA__COLLOC_Z };
+/* Of a state: order of its last step, 0: none; further steps with sweeps from node to node, and their number
+ * at the last change to these; whether their rule damps (1) or not (0); failures of simple sweeps, less and
+ * less as steps succeed; then z at the nodes. */
+enum {
+  GA__COLLOC_ORDER = 0,
+  GA__COLLOC_STIFF,
+  GA__COLLOC_SPAN,
+  GA__COLLOC_DAMPS,
+  GA__COLLOC_FAILED,
+  GA__COLLOC_Z
+};
 
 /* Numbers at the nodes m = 0 ... M of the step, those of one node together. */
 typedef struct ga__colloc {
@@ -62,8 +70,9 @@ typedef struct ga__colloc {
   int old_end;        /* 1: and those at its end too */
   int own_end;        /* 1: there is a matrix of the end beside that of the last node */
   double work_before; /* done when the sweeps began */
-  int in_order;       /* 1: its sweeps go from node to node, for stiff equations */
-  int failures;       /* of simple sweeps at the state of this number */
+  int in_order;       /* 1: its sweeps go from node to node, */
+  int damps;          /* and 1: by the rule for stiff equations */
+  int failures;       /* of sweeps, but for those of that rule, at the state of this number */
   unsigned long failed_at;
   unsigned long end_number;     /* number of the state that end_q belongs to, */
   unsigned long further_number; /* and of that of further */

@@ -170,8 +170,7 @@ static void find_errors(ga_stepper *st, int order, double *e_q, double *e_v, dou
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   const levels l = levels_of(st);
-  const int nx = sys->size[GA_BLOCK_X], M = c->now->stages,
-            stiff = c->in_order && st->opts.order == 0 && order == c->now->order;
+  const int nx = sys->size[GA_BLOCK_X], M = c->now->stages, stiff = c->damps && order == c->now->order;
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = order, factor = FACTOR[order];
   clear(e_q, sys->nv);
   clear(e_x, nx);

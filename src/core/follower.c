@@ -553,7 +553,10 @@ static ga_status take_order(ga_follower *f, int order)
   }
   if (!second || !st->method->has_order) return GA_OK;
   st->order = order + order % 2;
-  if (order % 2 != 0) st->now.own[GA__COLLOC_STIFF] = fmax(st->now.own[GA__COLLOC_STIFF], 1.0);
+  if (order % 2 != 0) {
+    st->now.own[GA__COLLOC_STIFF] = fmax(st->now.own[GA__COLLOC_STIFF], 1.0);
+    st->now.own[GA__COLLOC_DAMPS] = 1.0;
+  }
   return GA_OK;
 }
 

@@ -364,6 +364,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   ga__copy_numbers(sim->g_new, sim->g, sim->opts.n_events);
   ga_status status = handle_breaks(sim, &restarted);
   if (!status && !restarted) status = ga__sim_pass_edge(sim, &moved, &restarted);
+  if (!status && !restarted && !moved) status = ga__sim_choose_rule(sim);
   if (!status && !restarted && !moved && ga__sim_wants_member(sim))
     status = ga__sim_change_member(sim, &restarted);
   if (!status && !restarted && !moved) status = ga__sim_make_accepted_step(sim, &err);

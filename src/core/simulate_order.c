@@ -63,6 +63,7 @@ enum {
  * machines of 1e6 and more. */
 #define FEWER_FACTORS 300.0
 #define SOFT 1.0       /* sweeps that fail below this do so for another reason */
+#define RESOLVED 25.0  /* up to this, of any system, steps from node to node need no damping */
 #define LEAP 3.0       /* steps of collocation that are worth it are longer than those of order 2 by this, */
 #define LEAST_LEAP 2.0 /* or at least by this */
 #define EARLY 0.03     /* of the run: such steps, before any were made */
@@ -174,6 +175,21 @@ static int is_often_rejected(const double *plan)
   return plan[GA__PLAN_SEEN] > ENOUGH_SEEN && plan[GA__PLAN_REJECTED] > OFTEN * plan[GA__PLAN_SEEN];
 }
 
+/* 1: steps with sweeps from node to node have just begun. */
+static int has_begun_in_order(const ga_stepper *st)
+{
+  const double *own = st->now.own;
+  return st->method->has_order && own[GA__COLLOC_STIFF] > 0.0 &&
+         own[GA__COLLOC_STIFF] == own[GA__COLLOC_SPAN];
+}
+
+/* The last step was one for stiff equations, and not the first, behind which it is looked whether they are.
+ */
+static int is_in_stiff_steps(const ga_stepper *st)
+{
+  return ga__colloc_of(st)->damps && !has_begun_in_order(st);
+}
+
 /* 1: the last step was one for stiff equations; or steps are rejected often, or the motion has been one for
  * order 2 before, and this is predicted to take much less work. */
 static int is_rough(const ga_stepper *st)
@@ -184,7 +200,7 @@ static int is_rough(const ga_stepper *st)
   const int costly = made > ROUGH * work_of_step((int)plan[GA__PLAN_ORDER], c->sweeps);
   const int seen = plan[GA__PLAN_SEEN] > ENOUGH_SEEN && plan[GA__PLAN_ENTERED] == 1.0;
   const double share = costly ? EVEN : seen || is_often_rejected(plan) ? LESS : 0.0;
-  return c->in_order || plan[GA__PLAN_TAKEN_2] < share * plan[GA__PLAN_TAKEN];
+  return c->damps || plan[GA__PLAN_TAKEN_2] < share * plan[GA__PLAN_TAKEN];
 }
 
 /* ---- Changes ---- */
@@ -238,10 +254,10 @@ static int judge_change(ga_simulator *sim, int now, double work)
 {
   double *plan = sim->st->now.plan;
   const int former = (int)plan[GA__PLAN_FORMER], with_2 = former == 2 || ORDERS[now] == 2;
-  const int hard = former == 2 && (ga__colloc_of(sim->st)->in_order || is_often_rejected(plan));
+  const int hard = former == 2 && (is_in_stiff_steps(sim->st) || is_often_rejected(plan));
   const double fair = hard ? 1.0 : plan[GA__PLAN_FAIR];
   const int more = work > fair * plan[GA__PLAN_FORMER_WORK];
-  const int is_clear = former == 2 && more && ga__colloc_of(sim->st)->in_order;
+  const int is_clear = former == 2 && more && is_in_stiff_steps(sim->st);
   if (former != 0 && with_2 && still_grows(sim)) return 1;
   if (former == 0 || (plan[GA__PLAN_STEPS] < (with_2 ? TRIAL_2 : TRIAL) && !is_clear)) return former != 0;
   plan[GA__PLAN_FORMER] = 0.0;
@@ -330,7 +346,7 @@ static int try_member(ga_simulator *sim, double work)
   ga_stepper *st = sim->st;
   const double *plan = st->now.plan;
   const int other = ga__member_is_second(st) ? 2 : begin_order(st->tolerance);
-  const double least = other != 2 ? 1.0 : ga__colloc_of(st)->in_order ? STIFF_STEPS : ROUGH_STEPS;
+  const double least = other != 2 ? 1.0 : ga__colloc_of(st)->damps ? STIFF_STEPS : ROUGH_STEPS;
   if (!ga__has_members(st) || plan[GA__PLAN_STEPS] < least || plan[GA__PLAN_WAIT + index_of(other)] > 0.0)
     return 0;
   if (other == 2 && !is_rough(st) && !is_as_long_with_2(sim)) return 0;
@@ -365,7 +381,7 @@ void ga__sim_choose_order(ga_simulator *sim, double h, double work, int rejected
   const double mean = plan[GA__PLAN_WORK] / plan[GA__PLAN_TIME];
   if (judge_change(sim, now, mean) || try_member(sim, mean)) return;
   const int due = plan[GA__PLAN_STEPS] >= EVERY && fmod(floor(plan[GA__PLAN_STEPS]), EVERY) == 0.0;
-  if (due && st->method->has_order && !ga__colloc_of(st)->in_order) find_better(sim, h, now, mean);
+  if (due && st->method->has_order && ga__colloc_of(st)->now->order % 2 == 0) find_better(sim, h, now, mean);
 }
 
 void ga__sim_use_order(const ga_simulator *sim)
@@ -397,6 +413,17 @@ static ga_status is_stiff(ga_simulator *sim, double h, double limit, int *yes)
   double growth = 0.0;
   const ga_status status = ga__growth(sim->st, h, &growth);
   *yes = !status && growth > (sim->st->sys->n > MANY ? FEWER_FACTORS : 1.0) * limit;
+  return forgive(sim, &said, status);
+}
+
+ga_status ga__sim_choose_rule(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  const ga_error said = sim->ctx->error;
+  double growth = HUGE_VAL;
+  if (!may_choose(sim) || !has_begun_in_order(st) || !(st->now.own[GA__COLLOC_DAMPS] > 0.0)) return GA_OK;
+  const ga_status status = ga__growth(st, st->now.scalar[GA__H_OLD], &growth);
+  if (!status && growth < RESOLVED) st->now.own[GA__COLLOC_DAMPS] = 0.0;
   return forgive(sim, &said, status);
 }
 
@@ -491,7 +518,9 @@ ga_status ga__sim_change_member(ga_simulator *sim, int *changed)
     return GA_OK;
   }
   if (second && st->now.own[GA__COLLOC_STIFF] > 0.0) { /* or else sweeps failed for another reason */
-    if ((status = is_stiff(sim, st->now.scalar[GA__H_OLD], SOFT, &stiff))) return status;
+    stiff = st->now.own[GA__COLLOC_DAMPS] > 0.0;
+    if (stiff) status = is_stiff(sim, st->now.scalar[GA__H_OLD], SOFT, &stiff);
+    if (status) return status;
     if (!stiff) {
       stay(sim, FIRST_LOOK);
       return GA_OK;
@@ -503,7 +532,8 @@ ga_status ga__sim_change_member(ga_simulator *sim, int *changed)
   status = ga__sim_restart(sim, st->now.scalar[GA__T],
                            fmin(second ? fmin(h, h_next) : h, ga__sim_largest_step(sim)));
   *changed = !status;
-  if (!status && !second && stiff) st->now.own[GA__COLLOC_STIFF] = STIFF_AT_ONCE;
+  if (!status && !second && stiff)
+    st->now.own[GA__COLLOC_STIFF] = STIFF_AT_ONCE, st->now.own[GA__COLLOC_DAMPS] = 1.0;
   if (!status) return GA_OK;
   sim->h_next = h_next;
   stay(sim, FIRST_WAIT_2);
