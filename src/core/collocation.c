@@ -84,7 +84,6 @@ static ga_status create(ga_stepper *st)
                             {&c->rate, GA__NODES * nv},
                             {&c->q, GA__NODES * nq},
                             {&c->r, GA__NODES * n},
-                            {&c->T, (size_t)ga_group_blocks_length(sys->group)},
                             {&c->end_q, nv},
                             {&c->end_place, nq},
                             {&c->gap_v, nv},
@@ -145,22 +144,6 @@ void ga__colloc_distribute(const ga_system *sys, const double *z, ga__state *s)
 {
   double *const to[GA_N_BLOCKS] = {s->vdot, s->lambda, s->psi, s->xdot, s->y};
   for (int b = 0; b < GA_N_BLOCKS; b++) ga__copy_numbers(to[b], z + sys->start[b], sys->size[b]);
-}
-
-void ga__colloc_multiply(const ga_group *g, const double *T, const double *from, double *to)
-{
-  const int n = ga_group_nv(g);
-  if (to != from) memcpy(to, from, (size_t)n * sizeof *to);
-  for (int b = 0, at = 0; b < ga_group_n_blocks(g); b++) {
-    int start, size = ga_group_block(g, b, &start);
-    double out[6];
-    for (int i = 0; i < size; i++) {
-      out[i] = 0.0;
-      for (int j = 0; j < size; j++) out[i] += T[at + i * size + j] * from[start + j];
-    }
-    for (int i = 0; i < size; i++) to[start + i] = out[i];
-    at += size * size;
-  }
 }
 
 /* to[n] = from + Σ_j w_j node_j, of a number of nodes that the compiler knows */
@@ -828,8 +811,8 @@ static void place_node(ga_stepper *st, int m, const double *all_du, double *du)
   add_before(c, st->h, m, c->r, sys->n, v, nv);
   add_before(c, st->h, m, c->r + sys->start[GA_BLOCK_X], sys->n, c->x + m * nx, nx);
   add_before(c, st->h, m, all_du, nv, omega, nv);
-  ga_group_tangent_inverse(sys->group, c->T, omega);
-  ga__colloc_multiply(sys->group, c->T, v, du);
+  ga_group_exponent_rate(sys->group, du, omega, v);
+  ga__copy_numbers(c->omega, omega, nv);
   for (int i = 0; i < nv; i++) du[i] -= c->rate[m * nv + i];
   for (int i = 0; i < nv; i++) omega[i] += step_of(st, m) * du[i];
   ga_group_move(sys->group, c->q + m * sys->nq, st->now.q, omega);
@@ -846,7 +829,7 @@ static ga_status solve_node(ga_stepper *st, int m, double *du, ga__colloc_progre
   const ga_status status = ga__colloc_solve(st, m, r);
   if (status) return status;
   double *turned = st->exponent; /* free here */
-  ga__colloc_multiply(sys->group, c->T, r, turned);
+  ga_group_exponent_rate(sys->group, turned, c->omega, r);
   for (int i = 0; i < sys->nv; i++) du[i] += d * turned[i], rate[i] += du[i];
   for (int i = 0; i < sys->n; i++) z[i] += r[i];
   const double one = fmax(weigh_node(st, r, NULL).all, 0.5 * ga__max_abs(du, sys->nv, NULL) / c->size_v);
@@ -876,7 +859,6 @@ static ga_status sweep_in_order(ga_stepper *st, int renew, ga__colloc_progress *
     if (status) return status;
   }
   st->stats.iterations++;
-  trial(st);
   return GA_OK;
 }
 
@@ -891,14 +873,15 @@ static ga_status sweep(ga_stepper *st, int renew, ga__colloc_progress *p, ga__sc
   transform_constraints(st);
   status = solve_nodes(st, p);
   if (!status) move_nodes(st, exact_enough(st));
-  trial(st);
   return status;
 }
 
 /* Whether increments that no longer fall are rounding. */
 static int is_at_floor(ga_stepper *st, double size, ga__scratch scratch)
 {
-  return size <= floor_size(st) || size <= FLOOR_MARGIN * ga__noise(st, &st->next, scratch).all;
+  if (size <= floor_size(st)) return 1;
+  trial(st);
+  return size <= FLOOR_MARGIN * ga__noise(st, &st->next, scratch).all;
 }
 
 /* Whether what remains after an increment is below the tolerance. */

@@ -50,11 +50,10 @@ typedef struct ga__colloc {
   double *rate;          /* [nv] Ω' = T(Ω)⁻¹ v */
   double *q;             /* [nq] */
   double *r;             /* [n] right-hand sides, then increments */
-  double *T;             /* packed blocks of one T⁻¹ */
   double *gap_v, *gap_x; /* [nv], [n_x] from the polynomials' ends of v and x to those of the step, */
   double *end_place;     /* [nq] and the place of q there */
   double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
-  double *omega;         /* [nv] Ω there */
+  double *omega;         /* [nv] Ω there; in a step from node to node that at which the node has T */
   double *inside;        /* [GA__NODES][2 nv] of dense output */
   double *last;          /* [n] z of the last node, before those of the step's end took its place */
   double *nodes; /* [GA__NODES][n] z at the nodes, more accurate, for dense output, errors and predictions */
@@ -93,8 +92,6 @@ double ga__colloc_tolerance(const ga_stepper *st); /* of the sweeps, relative to
 /* r := solution by the factors of a node, or of the end of the step. */
 enum { GA__COLLOC_END = 0 };
 ga_status ga__colloc_solve(ga_stepper *st, int m, double *r);
-/* to[n] := factor · (T in packed blocks) from[n] */
-void ga__colloc_multiply(const ga_group *g, const double *T, const double *from, double *to);
 
 /* The matrix of the end of the step at the last node, and its factors. */
 ga_status ga__colloc_prepare_end(ga_stepper *st);

@@ -1,5 +1,6 @@
 /* Errors of collocation: of the last step, and of the one that another order would have made. */
 #include "core/collocation.h"
+#include "base/quad.h"
 
 #include <math.h>
 
@@ -35,6 +36,7 @@ typedef struct levels {
   int n, first, stages, stride;
   const double *z;   /* [GA__NODES][stride] */
   const double *old; /* at that node; NULL: there is none */
+  double *a[LEVELS]; /* [stride], of the components that find_levels() was called for */
 } levels;
 
 static void set_weights(double *w, const double *t, int from, int to)
@@ -67,23 +69,34 @@ static levels levels_of(const ga_stepper *st)
   set_weights(l.w[2], t, first, old ? M + 1 : M);
   set_weights(l.w[1], t, old ? first : first + 1, M);
   if (l.n >= 2) set_weights(l.w[0], t, first + 1, old ? M : M - 1);
+  for (int k = 0; k < LEVELS; k++) l.a[k] = c->r + k * l.stride; /* free between steps */
   return l;
 }
 
-static double level(const levels *l, int which, int i)
+/* to[n] += w from */
+GA__INLINE void add_multiple(double *to, double w, const double *from, int n)
 {
-  const double *z = l->z + i, *w = l->w[which];
-  double sum = l->old ? w[l->stages + 1] * l->old[i] : 0.0;
-  for (int m = l->first; m <= l->stages; m++) sum += w[m] * z[m * l->stride];
-  return fabs(sum);
+  GA__INDEPENDENT
+  for (int i = 0; i < n; i++) to[i] += w * from[i];
+}
+
+/* a_k of the components [at, at + n) of z. */
+GA__WIDE static void find_levels(const levels *l, int at, int n)
+{
+  for (int k = 0; k < LEVELS; k++) {
+    double *a = l->a[k] + at;
+    for (int i = 0; i < n; i++) a[i] = 0.0;
+    if (l->old) add_multiple(a, l->w[k][l->stages + 1], l->old + at, n);
+    for (int m = l->first; m <= l->stages; m++) add_multiple(a, l->w[k][m], l->z + m * l->stride + at, n);
+    for (int i = 0; i < n; i++) a[i] = fabs(a[i]);
+  }
 }
 
 /* X of the components [at, at + n) of z. */
 static double growth(const levels *l, int at, int n)
 {
-  double most[LEVELS] = {0.0};
-  for (int i = at; i < at + n; i++)
-    for (int k = 0; k < LEVELS; k++) most[k] = fmax(most[k], level(l, k, i));
+  double most[LEVELS];
+  for (int k = 0; k < LEVELS; k++) most[k] = ga__max_abs(l->a[k] + at, n, NULL);
   const double X = l->n >= 2 ? sqrt(most[2] / most[0]) : most[2] / most[1];
   return most[2] > 0.0 ? fmin(X, X_MOST) : 0.0;
 }
@@ -97,10 +110,14 @@ static void set_powers(const levels *l, double X, double p, double powers[2])
 /* e[n] := the larger of itself and factor · a_p of the components from `at` on. */
 static void add_errors(const levels *l, double p, double factor, int at, int n, double *e)
 {
+  const double *a1 = l->a[1] + at, *a2 = l->a[2] + at;
   double powers[2];
   set_powers(l, growth(l, at, n), p, powers);
-  for (int i = 0; i < n; i++)
-    e[i] = fmax(e[i], factor * fmax(powers[0] * level(l, 1, at + i), powers[1] * level(l, 2, at + i)));
+  for (int i = 0; i < n; i++) {
+    const double lower = powers[0] * a1[i], upper = powers[1] * a2[i];
+    const double larger = factor * (upper > lower ? upper : lower);
+    e[i] = larger > e[i] ? larger : e[i];
+  }
 }
 
 /* In SE(3), where forces and velocities turn with the body, errors of steps are larger than derivatives of
@@ -147,10 +164,11 @@ static void forces_as_positions(ga_stepper *st, const levels *l, int order, doub
                noise = noise_of_forces(st, l);
   double powers[2], largest = 0.0, *scale = c->omega;
   if (!(size > noise)) return;
+  find_levels(l, first, n);
   set_powers(l, growth(l, first, n), order, powers);
   for (int i = 0; i < n; i++) {
     const double off =
-        fmax(powers[0] * (level(l, 1, first + i) - noise), powers[1] * (level(l, 2, first + i) - noise));
+        fmax(powers[0] * (l->a[1][first + i] - noise), powers[1] * (l->a[2][first + i] - noise));
     largest = fmax(largest, FACTOR[order] * off / size);
   }
   ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
@@ -174,6 +192,8 @@ static void find_errors(ga_stepper *st, int order, double *e_q, double *e_v, dou
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = order, factor = FACTOR[order];
   clear(e_q, sys->nv);
   clear(e_x, nx);
+  find_levels(&l, 0, sys->nv);
+  find_levels(&l, sys->start[GA_BLOCK_X], nx);
   add_errors(&l, p - 2.0, factor * h * h, 0, sys->nv, e_q);
   enlarge_screws(sys->group, e_q);
   add_errors(&l, stiff ? M : p - 1.0, (stiff ? STIFF_STATES[M] : factor) * h, sys->start[GA_BLOCK_X], nx,

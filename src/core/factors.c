@@ -372,11 +372,11 @@ void ga__factors_keep(ga_stepper *st)
   for (int i = 0; i < N_LU; i++) ga__lu_mark(lu[i]);
 }
 
-/* Values of the matrix of a stage in K_kept: of the factors in use, or of those that the step began with. */
-static double *stage_values(const ga__factors *f, const ga__factor_state *s, int in_use, int stage)
+/* Values of the matrix of a stage in K_kept, by the state of the factors. */
+static double *stage_values(const ga__factors *f, const ga__factor_state *s, int stage)
 {
   const size_t nnz = size_of(f->matrix[s->leaves_out]);
-  return f->K_kept[s->leaves_out] + (size_t)(in_use * f->stages + stage) * nnz;
+  return f->K_kept[s->leaves_out] + (size_t)(s->slot[stage] * f->stages + stage) * nnz;
 }
 
 void ga__factors_save_matrix(ga_stepper *st)
@@ -384,10 +384,8 @@ void ga__factors_save_matrix(ga_stepper *st)
   ga__factors *f = &st->factors;
   if (f->renewed || !f->kept.valid || st->opts.newton.reuse != GA_REUSE) return;
   const ga_sparse *K = matrix_of(f, &f->kept)->assembly.K;
-  const double *from = f->stages > 1 ? stage_values(f, &f->kept, 1, 0) : K->value;
-  if (!f->restore) /* otherwise K_kept still has it, and K is that of a step taken back */
-    memcpy(f->K_kept[f->kept.leaves_out], from,
-           (f->stages > 1 ? (size_t)f->kept.n_stages : 1) * (size_t)K->nnz * sizeof(double));
+  if (f->stages == 1 && !f->restore) /* otherwise K_kept still has it, and K is that of a step taken back */
+    memcpy(f->K_kept[f->kept.leaves_out], K->value, (size_t)K->nnz * sizeof(double));
   f->renewed = 1;
 }
 
@@ -395,8 +393,9 @@ void ga__factors_save_stage(ga_stepper *st, int stage)
 {
   ga__factors *f = &st->factors;
   const ga_sparse *K = ga__stage_assembly(st, stage)->K;
-  if (st->opts.newton.reuse == GA_REUSE)
-    memcpy(stage_values(f, &f->now, 1, stage), K->value, (size_t)K->nnz * sizeof(double));
+  if (st->opts.newton.reuse != GA_REUSE) return;
+  f->now.slot[stage] = !f->kept.slot[stage];
+  memcpy(stage_values(f, &f->now, stage), K->value, (size_t)K->nnz * sizeof(double));
 }
 
 /* After a step that failed with the reduced form, the next one does not begin with it. */
@@ -428,9 +427,8 @@ ga_status ga__factors_refactor(ga_stepper *st)
   ga_status status = GA_OK;
   f->restore = 0;
   for (int stage = 0; !status && stage < (f->stages > 1 ? f->now.n_stages : 1); stage++) {
-    memcpy(ga__stage_assembly(st, stage)->K->value,
-           f->K_kept[f->now.leaves_out] + (size_t)stage * (size_t)nnz, (size_t)nnz * sizeof(double));
-    if (f->stages > 1) ga__factors_save_stage(st, stage);
+    memcpy(ga__stage_assembly(st, stage)->K->value, stage_values(f, &f->now, stage),
+           (size_t)nnz * sizeof(double));
     st->stats.factorisations++;
     status = ga_lu_factor(ga__stage_factors(m, stage));
   }

@@ -42,6 +42,8 @@ typedef struct ga__factor_state {
   double spent;   /* and what they have cost so far: to make them, and further work of later steps */
   int leaves_out; /* 1: of the matrix with excluded constraints, */
   int version;    /* version of the excluded set */
+  unsigned char
+      slot[GA__MOST_FACTORS]; /* of two in K_kept, with several stages: where values of a stage are */
 } ga__factor_state;
 
 typedef struct ga__factors {
@@ -55,8 +57,9 @@ typedef struct ga__factors {
   int form_changed;   /* 1: just changed from the reduced to the complete form */
   int renewed;        /* 1: renewed in the current step; K_kept has the matrix of the old factors */
   int restore;        /* 1: K_kept must be factored again before the next use */
-  /* Values of the matrix at the beginning of the step: plain, with exclusions. With several stages those of
-   * all stages, and behind them those of the factors in use. */
+  /* Values of the matrix at the beginning of the step: plain, with exclusions. With several stages two slots
+   * for each: one has those of the beginning, and where they are renewed in the step the other the new ones.
+   */
   double *K_kept[2];
 } ga__factors;
 
@@ -83,9 +86,10 @@ void ga__factors_drop(ga_stepper *st);   /* marks the factors as invalid */
 void ga__factors_forget(ga_stepper *st); /* discards everything of earlier steps except the state */
 
 /* -- Rollback -- */
-void ga__factors_keep(ga_stepper *st);                  /* at the beginning of a step */
-void ga__factors_save_matrix(ga_stepper *st);           /* before the first renewal in it */
-void ga__factors_save_stage(ga_stepper *st, int stage); /* with several stages: behind each factorisation */
+void ga__factors_keep(ga_stepper *st);        /* at the beginning of a step */
+void ga__factors_save_matrix(ga_stepper *st); /* before the first renewal in it */
+/* With several stages: behind each factorisation. */
+void ga__factors_save_stage(ga_stepper *st, int stage);
 /* After a step was taken back or has failed. */
 void ga__factors_restore(ga_stepper *st, int failed);
 ga_status ga__factors_refactor(ga_stepper *st); /* refactors after a restore, before use */
