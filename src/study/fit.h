@@ -57,6 +57,8 @@ struct ga_fit {
 int ga__fit_residuals(const ga_fit *f, const ga__search_point *e, double *r);
 /* J, R, q, rest and D of f->now, whose slopes are there. */
 void ga__fit_linearise(ga_fit *f);
+/* (fit_step.c) One column of Householder's method below row k, applied to `others` further columns and to b. */
+void ga__fit_reflect(long rows, int k, double *a, int others, long stride, double *b);
 /* Householder: min ‖A x + b‖, A [rows × cols] by columns, both overwritten; x = 0 for columns without a part
  * of their own. */
 void ga__fit_solve(int rows, int cols, double *A, double *b, double *x);

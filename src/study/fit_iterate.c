@@ -1,6 +1,5 @@
 /* Least squares with bounds: the method of Levenberg (1944) and Marquardt (1963), with the scaling of Moré
- * (1978). In each iteration a linear least-squares problem with bounds is solved by fixing the parameters
- * that would leave theirs, one set after the other; a run that fails is a step that is too long. */
+ * (1978). A run that fails is a step that is too long. */
 #include "study/fit.h"
 
 #include <float.h>
@@ -33,40 +32,6 @@ static double square(long n, const double *r)
   return sum;
 }
 
-/* One column of Householder's method below row k: A[k..rows) becomes (alpha, 0, ...), the reflection is
- * applied to `others` further columns and to b. */
-static void reflect(long rows, int k, double *a, int others, long stride, double *b)
-{
-  double norm = sqrt(square(rows - k, a + k));
-  if (norm == 0.0) return;
-  if (a[k] > 0.0) norm = -norm;
-  const double head = a[k] - norm, scale = 1.0 / (norm * head); /* −2/‖v‖² */
-  a[k] = head;
-  for (int c = 0; c <= others; c++) {
-    double *x = c < others ? a + (c + 1) * stride : b, sum = 0.0;
-    for (long i = k; i < rows; i++) sum += a[i] * x[i];
-    sum *= scale;
-    for (long i = k; i < rows; i++) x[i] += sum * a[i];
-  }
-  a[k] = norm;
-  for (long i = k + 1; i < rows; i++) a[i] = 0.0;
-}
-
-void ga__fit_solve(int rows, int cols, double *A, double *b, double *x)
-{
-  double most = 0.0;
-  for (int k = 0; k < cols && k < rows; k++) {
-    reflect(rows, k, A + (long)k * rows, cols - k - 1, rows, b);
-    most = fmax(most, fabs(A[(long)k * rows + k]));
-  }
-  for (int k = cols - 1; k >= 0; k--) {
-    double sum = k < rows ? -b[k] : 0.0;
-    const double pivot = k < rows ? A[(long)k * rows + k] : 0.0;
-    for (int c = k + 1; c < cols && k < rows; c++) sum -= A[(long)c * rows + k] * x[c];
-    x[k] = fabs(pivot) > 1e-14 * most ? sum / pivot : 0.0;
-  }
-}
-
 void ga__fit_linearise(ga_fit *f)
 {
   const int n = f->pr.n;
@@ -79,57 +44,11 @@ void ga__fit_linearise(ga_fit *f)
   double *a = f->r_trial; /* of this length */
   memcpy(a, f->r, (size_t)m * sizeof *a);
   for (int j = 0; j < n; j++) f->D[j] = fmax(f->D[j], sqrt(square(m, f->J + j * m)));
-  for (int k = 0; k < n; k++) reflect(m, k, f->J + k * m, n - k - 1, m, a);
+  for (int k = 0; k < n; k++) ga__fit_reflect(m, k, f->J + k * m, n - k - 1, m, a);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) f->R[j * n + i] = i <= j ? f->J[j * m + i] : 0.0;
   memcpy(f->q, a, (size_t)n * sizeof *a);
   f->rest = square(m - n, a + n);
-}
-
-double ga__fit_step(const ga_fit *f, const double *p, double lambda, double *s)
-{
-  const int n = f->pr.n;
-  int fixed[GA__MOST_VARIED], at[GA__MOST_VARIED];
-  double *A = f->small, *b = A + 2 * n * n, *x = b + 2 * n;
-  for (int j = 0; j < n; j++) { /* pushed against its bound */
-    const ga__varied *v = &f->pr.varied[j];
-    double g = 0.0;
-    for (int i = 0; i <= j; i++) g += f->R[j * n + i] * f->q[i];
-    fixed[j] = (p[j] <= v->lower && g >= 0.0) || (p[j] >= v->upper && g <= 0.0);
-    s[j] = 0.0;
-  }
-  for (int changed = 1; changed;) {
-    int free = 0;
-    for (int j = 0; j < n; j++)
-      if (!fixed[j]) at[free++] = j;
-    const int rows = n + free;
-    for (int i = 0; i < rows; i++) b[i] = i < n ? f->q[i] : 0.0;
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n && fixed[j]; i++) b[i] += f->R[j * n + i] * s[j];
-    for (int k = 0; k < free; k++) {
-      memset(A + k * rows, 0, (size_t)rows * sizeof *A);
-      memcpy(A + k * rows, f->R + at[k] * n, (size_t)n * sizeof *A);
-      A[k * rows + n + k] = sqrt(lambda) * (f->D[at[k]] > 0.0 ? f->D[at[k]] : 1.0);
-    }
-    ga__fit_solve(rows, free, A, b, x);
-    changed = 0;
-    for (int k = 0; k < free; k++) {
-      const ga__varied *v = &f->pr.varied[at[k]];
-      const double to = p[at[k]] + x[k];
-      s[at[k]] = x[k];
-      if (to >= v->lower && to <= v->upper) continue;
-      s[at[k]] = (to < v->lower ? v->lower : v->upper) - p[at[k]];
-      fixed[at[k]] = changed = 1;
-    }
-  }
-  double before = 0.0, after = 0.0;
-  for (int i = 0; i < n; i++) {
-    double y = f->q[i];
-    for (int j = i; j < n; j++) y += f->R[j * n + i] * s[j];
-    before += f->q[i] * f->q[i];
-    after += y * y;
-  }
-  return before - after;
 }
 
 /* The variance of residuals, and what rounding of the data makes of it. */
