@@ -186,10 +186,15 @@ static ga_status derive_until_now(run *r, double from)
   return refuse_derivatives(r, status);
 }
 
-/* Those of measures. */
+/* Those of measures. Derivatives hold at a fixed time, which the end of a run by an event is not. */
 static ga_status finish_derivatives(run *r)
 {
   ga__derived *d = r->derived;
+  if (r->ended && r->t->n_measures > 0) {
+    ga__cut_text(d->text, sizeof d->text, "the run ended by an event, whose time depends on the parameters");
+    d->refused = 1;
+    return GA_OK;
+  }
   const int n = r->t->n_measures;
   double *slope = n > 0 ? ga__alloc(r->ctx, (size_t)d->n, sizeof *slope) : NULL;
   if (n > 0 && !slope) return ga__no_memory(r->ctx, "derivatives of a run");

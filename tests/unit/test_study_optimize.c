@@ -34,6 +34,16 @@ static const char RESPONSE[] =
     "forces: {s: {type: spring, coordinate: x, stiffness: 1, damping: 2*zeta*more, rest: 0}}\n"
     "simulation: {t_end: 40, step: 0.02}\n";
 
+/* A shot from a height of 1: farthest with tan² = v²/(v² + 2 g), to v/g √(v² + 2 g). Its end, where it lands,
+ * depends on the elevation. */
+static const char SHOT[] = "galpha: 1\n"
+                           "parameters: {v: 6 m/s, elevation: 0.3 rad}\n"
+                           "gravity: [0, 0, -10]\n"
+                           "bodies: {ball: {type: point, mass: 1, position: [0, 0, 1], velocity: "
+                           "[v*cos(elevation), 0, v*sin(elevation)]}}\n"
+                           "events: {landing: {when: ball.z, direction: falling, stop: true}}\n"
+                           "simulation: {t_end: 20, tolerance: 1e-9}\n";
+
 typedef struct rig {
   ga_context *ctx;
   ga_optimum *optimum;
@@ -226,10 +236,28 @@ static void wrong_problems_are_refused(void **state)
   }
 }
 
+static void an_end_that_depends_on_parameters(void **state)
+{
+  static const char *const vary[] = {"elevation=0.3:0.1:1.4"};
+  const double v = 6.0, g = 10.0;
+  rig r;
+  (void)state;
+  without_nlopt();
+  open_rig(&r, SHOT);
+  r.o.n_vary = 1, r.o.vary = vary, r.o.objective = "-final(ball.x)";
+  const ga_optimize_report *report = optimise(&r);
+  assert_int_equal(report->end, GA_OPTIMIZE_CONVERGED);
+  assert_int_equal(report->by_differences, 1);
+  NEAR(report->parameter[0].value, atan(v / sqrt(v * v + 2.0 * g)), 1e-4);
+  NEAR(-report->value, v / g * sqrt(v * v + 2.0 * g), 1e-6);
+  close_rig(&r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_tuned_damper), cmocka_unit_test(a_limited_overshoot), cmocka_unit_test(a_corner),
+      cmocka_unit_test(an_end_that_depends_on_parameters),
       cmocka_unit_test(bounds_and_limits_that_cannot_be_met), cmocka_unit_test(wrong_problems_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
