@@ -321,7 +321,8 @@ static void run_method(const vf_sink *s, const subject *u, const motion *m, ga_m
 {
   static const char *const block_name[N_BLOCKS] = {"positions", "velocities", "accelerations", "forces"};
   vf_case c = vf_method_case(method);
-  double error[LEVELS][N_BLOCKS] = {{0}}, h = u->h;
+  /* errors of higher order would come down to those of the references */
+  double error[LEVELS][N_BLOCKS] = {{0}}, h = vf_method_order(method) > 2 ? 2 * u->h : u->h;
   char text[GA_ERROR_TEXT + 160], title[96];
   int bad = 0, good = 1;
   if (c.hht == 0) c.rho = u->rho;
