@@ -69,6 +69,8 @@ static int take_integer(const app_arguments *a, const char *option, const ga_set
   const char *text = app_text(a, option);
   long number = *value;
   if (text && at->zero_word && strcmp(text, at->zero_word) == 0) return *value = 0, APP_DONE;
+  if (text && at->zero_word && !strpbrk(text, "0123456789"))
+    return app_misused(a, "--%s: \"%s\" is neither %s nor a whole number", option, text, at->zero_word);
   const int code = app_integer(a, option, (long)at->least, (long)at->most, &number);
   *value = (int)number;
   return code;

@@ -236,14 +236,14 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
   ga_inner_fn inner_step;  /* δn of that iteration      needed if n_inner > 0 */
   ga_jacobian_fn jacobian; /* NULL: coloured differences, which ga_stats counts */
   ga_sweep_fn sweep; /* NULL: the callbacks above, one after the other; needs jacobian and, for Φ, phi_dot */
-  ga_break_fn next_break;    /* NULL: the equations are taken to be smooth in t */
-  ga_sample_fn sample;       /* NULL: no states jump. Needs a simulator, or a follower of one */
-  ga_hidden_fn hidden;       /* NULL: not known what happens between the ends of a step */
-  int hidden_motion;         /* 1: `hidden` needs q and v too */
-  /* 1: the equations vary as the motion does: nothing in them acts for a short time only, along t or along the
-   * motion, as pulses, contacts, tables or sampled inputs do. Between the ends of a step they are then checked
-   * once, instead of ga_simulate_opts.defect_points times in a run, which on small problems is most of its work.
-   * 0 (default): not known. Machines know it of themselves. */
+  ga_break_fn next_break; /* NULL: the equations are taken to be smooth in t */
+  ga_sample_fn sample;    /* NULL: no states jump. Needs a simulator, or a follower of one */
+  ga_hidden_fn hidden;    /* NULL: not known what happens between the ends of a step */
+  int hidden_motion;      /* 1: `hidden` needs q and v too */
+  /* 1: the equations vary as the motion does: nothing in them acts for a short time only, along t or along
+   * the motion, as pulses, contacts, tables or sampled inputs do. Between the ends of a step they are then
+   * checked once, instead of ga_simulate_opts.defect_points times in a run, which on small problems is most
+   * of its work. 0 (default): not known. Machines know it of themselves. */
   int smooth;
   int n_sides;               /* edges at which the equations jump, or have a kink, with the motion */
   ga_sides_fn sides;         /* needed if n_sides > 0 */
@@ -267,10 +267,10 @@ typedef struct ga_system_def { /* start from ga_system_defaults(); copied at cre
    * group. NULL: not known. */
   const int *cluster;
 
-  /* [nv] Upper bounds of |q| in tolerances of positions: atol + rtol min(|q|, scale). For a machine that may move
-   * away from the origin take its own size: a position that is far away must not have a larger error than one that
-   * is near, and an angle that has turned many times none larger than one within a turn. 0: no bound, the default;
-   * rotations have 1 rad. NULL: 0 for all. */
+  /* [nv] Upper bounds of |q| in tolerances of positions: atol + rtol min(|q|, scale). For a machine that may
+   * move away from the origin take its own size: a position that is far away must not have a larger error
+   * than one that is near, and an angle that has turned many times none larger than one within a turn. 0: no
+   * bound, the default; rotations have 1 rad. NULL: 0 for all. */
   const double *scale;
 } ga_system_def;
 
@@ -565,8 +565,10 @@ GA_API ga_status ga_scheme_check(ga_context *ctx, const ga_scheme *scheme);
   X(GA_SOI2, soi2, "SOI2", "generalized-α-SOI2: weighted, positions and velocities constrained")             \
   X(GA_HHT_SOI2, hht_soi2, "HHT-SOI2",                                                                       \
     "HHT-SOI2: the same for forces f − Bᵀλ without nonholonomic constraints")                                \
-  X(GA_COLLOCATION, collocation, "collocation", "collocation of order 3 to 10, positions and velocities constrained") \
-  X(GA_AUTOMATIC, automatic, "automatic", "collocation, or stabilized steps where motions are rough: by least work")
+  X(GA_COLLOCATION, collocation, "collocation",                                                              \
+    "collocation of order 3 to 10, positions and velocities constrained")                                    \
+  X(GA_AUTOMATIC, automatic, "automatic",                                                                    \
+    "collocation, or stabilized steps where motions are rough: by least work")
 
 typedef enum ga_method {
 #define GA_METHOD_ID(id, name, title, about) id,
@@ -592,6 +594,8 @@ typedef struct ga_method_info {
 GA_API int ga_method_at(int i, ga_method_info *out); /* 0: there are no more; out may be NULL */
 /* 0: there is none of this name; out may be NULL */
 GA_API int ga_method_find(const char *name, ga_method *out);
+/* 1: ga_stepper_opts.order may be this one; 0, chosen by the method, always may */
+GA_API int ga_method_has_order(ga_method method, int order);
 
 /* The weighted methods use M a at t + (αm−αf)h: */
 typedef enum ga_mass_alpha {
@@ -656,9 +660,9 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   int move_offset;  /* 1 (default): index-3 only, the normal part of v is adjusted to h too; without this λ
                        loses its order */
   ga_mass_alpha mass_alpha; /* weighted methods only; default GA_MASS_RECOMPUTE */
-  /* GA_COLLOCATION and GA_AUTOMATIC: even orders 4 to 10 by Lobatto IIIA, for smooth motions; 3, 5, 7 by Radau
-   * IIA; 2, GA_AUTOMATIC only, GA_STABILIZED. 0 (default): chosen; for steps of a given size 4 and 2, under
-   * error control by least work, step by step. The scheme is that of order 2. */
+  /* GA_COLLOCATION and GA_AUTOMATIC: even orders 4 to 10 by Lobatto IIIA, for smooth motions; 3, 5, 7 by
+   * Radau IIA; 2, GA_AUTOMATIC only, GA_STABILIZED. 0 (default): chosen; for steps of a given size 4 and 2,
+   * under error control by least work, step by step. The scheme is that of order 2. */
   int order;
   int full_solve; /* weighted methods: 1: always the full matrix, never the small one, which suffices for
                      forces that are not stiff */
@@ -667,10 +671,10 @@ typedef struct ga_stepper_opts { /* start from ga_stepper_defaults() */
   ga_newton_opts newton;
   ga_lu_kind lu;          /* default GA_LU_AUTO */
   ga_redundant redundant; /* default GA_REDUNDANT_ACCEPT */
-  /* GA_COLLOCATION and GA_AUTOMATIC: nodes of a step in this many threads, for large systems; default 1. Results
-   * have the same bits for any number. Only with ga_system_def.work_create, as machines have it: callbacks are
-   * then called by several threads, each with its own work space. More than there are nodes are not used, nor
-   * with redundant constraints or in steps for stiff equations. */
+  /* GA_COLLOCATION and GA_AUTOMATIC: nodes of a step in this many threads, for large systems; default 1.
+   * Results have the same bits for any number. Only with ga_system_def.work_create, as machines have it:
+   * callbacks are then called by several threads, each with its own work space. More than there are nodes are
+   * not used, nor with redundant constraints or in steps for stiff equations. */
   int threads;
 } ga_stepper_opts;
 
@@ -732,8 +736,8 @@ typedef struct ga_start_opts { /* start from ga_start_defaults() */
                         consistent, as data with few digits need; beyond, GA_ERR_INCONSISTENT; default 1e-6 */
   int forward;       /* 1: rates of accelerations by differences at times after t0 only, for starts at a jump;
                         default 0: on both sides */
-  const double *a;   /* [nv] a₀ as it is, whatever shift_a, as papers give it by hand; NULL (default): as shift_a says. Collocation
-                        has no a. A simulator uses it for the first start alone */
+  const double *a;   /* [nv] a₀ as it is, whatever shift_a, as papers give it by hand; NULL (default): as
+                        shift_a says. Collocation   has no a. A simulator uses it for the first start alone */
 } ga_start_opts;
 
 typedef struct ga_start_change {          /* one correction */
@@ -841,13 +845,20 @@ GA_API int ga_stepper_failure(ga_stepper *st, ga_step_failure *out);
  * each may be NULL. e_v and e_x need two steps and are 0 after the first. */
 GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x);
 
+/* The same of collocation for accelerations, multipliers and outputs at the end of the step: e_vdot[nv],
+ * e_lambda[n_lambda], e_psi[n_psi], e_y[n_y], each may be NULL. As of q and v there, of a motion of about
+ * five periods, not of one step (docs/theory.md). GA_ERR_ARGUMENT: the last step was one of order 2, without
+ * such an estimate. */
+GA_API ga_status ga_stepper_force_error(ga_stepper *st, double *e_vdot, double *e_lambda, double *e_psi,
+                                        double *e_y);
+
 /* The solution at t within the last step, by dense output: q by a cubic in the algebra, v and x by cubics,
  * vdot, λ, ψ and y by parabolas that include the step before, or by their rates after a start; all as
  * accurate as the steps themselves. After a corner, a change of the rank of the constraints or a much shorter
- * step, vdot, λ, ψ and y are interpolated linearly. Methods of higher order have polynomials of theirs for q, v
- * and x, and solve for vdot, λ, ψ and y again there, which calls the system's functions: a negative status of
- * these is returned, where others fail the polynomials are shown. Arrays may be NULL. GA_ERR_ARGUMENT outside the
- * step. */
+ * step, vdot, λ, ψ and y are interpolated linearly. Methods of higher order have polynomials of theirs for q,
+ * v and x, and solve for vdot, λ, ψ and y again there, which calls the system's functions: a negative status
+ * of these is returned, where others fail the polynomials are shown. Arrays may be NULL. GA_ERR_ARGUMENT
+ * outside the step. */
 GA_API ga_status ga_stepper_interpolate(ga_stepper *st, double t, double *q, double *v, double *vdot,
                                         double *lambda, double *psi, double *x, double *y);
 
@@ -975,61 +986,72 @@ GA_API ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *o
                                       ga_start_report *report);
 /* The same after a start made by others, such as ga_simulator_start(). */
 GA_API ga_status ga_sensitivity_begin(ga_sensitivity *se);
-/* After every step of the stepper, made by ga_stepper_step() or ga_simulator_step(), before it is changed. Allocates
- * nothing, as ga_stepper_step(), except behind jumps of the equations in time, where a simulator makes a new start.
- * Refused by name: steps behind edges of the motion, and behind events without ga_sensitivity_use_events(). After an error the
- * derivatives are lost, and a start is needed; the stepper is as before. */
+/* After every step of the stepper, made by ga_stepper_step() or ga_simulator_step(), before it is changed.
+ * Allocates nothing, as ga_stepper_step(), except behind jumps of the equations in time, where a simulator
+ * makes a new start. Refused by name: steps behind edges of the motion, and behind events without
+ * ga_sensitivity_use_events(). After an error the derivatives are lost, and a start is needed; the stepper is
+ * as before. */
 GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
 /* Events of a simulator that restart or end the run, at other values of the parameters. */
 typedef struct ga_event_rule {
-  /* *g := that of `event` at p for value k of a parameter, 0 to 3 as in ga_parameter.at; k −1: for the run itself */
+  /* *g := that of `event` at p for value k of a parameter, 0 to 3 as in ga_parameter.at; k −1: for the run
+   * itself */
   int (*g)(void *user, int parameter, int k, int event, const ga_point *p, double *g);
-  /* What the event makes of q, v, x, as on_event of the simulator; NULL: nothing. Called with states near that of the
-   * event, s; must depend on its arguments alone. */
-  int (*jump)(void *user, int parameter, int k, int event, const ga_state *s, double *q, double *v, double *x);
+  /* What the event makes of q, v, x, as on_event of the simulator; NULL: nothing. Called with states near
+   * that of the event, s; must depend on its arguments alone. */
+  int (*jump)(void *user, int parameter, int k, int event, const ga_state *s, double *q, double *v,
+              double *x);
   void *user; /* handed to both, which return as ga_eval_fn */
 } ga_event_rule;
-/* Differentiates events too: their times, and the motion behind them. Copies rule. Without it ga_sensitivity_step()
- * refuses them. Refused by name: events that the motion only touches, and two at the same time. */
+/* Differentiates events too: their times, and the motion behind them. Copies rule. Without it
+ * ga_sensitivity_step() refuses them. Refused by name: events that the motion only touches, and two at the
+ * same time. */
 GA_API ga_status ga_sensitivity_use_events(ga_sensitivity *se, const ga_event_rule *rule);
-/* [s] Derivative of the time of the stepper's present state: at an event that has ended the run, of its time. */
+/* [s] Derivative of the time of the stepper's present state: at an event that has ended the run, of its time.
+ */
 GA_API double ga_sensitivity_time(const ga_sensitivity *se, int parameter);
-/* Derivatives by a parameter of the stepper's present state, at a fixed time also behind breaks that a parameter
- * moves; .q[nv] in the algebra: q(p + ε) = move(q, ε .q), .t is the time of the state. NULL before the start. Valid until the next step. */
+/* Derivatives by a parameter of the stepper's present state, at a fixed time also behind breaks that a
+ * parameter moves; .q[nv] in the algebra: q(p + ε) = move(q, ε .q), .t is the time of the state. NULL before
+ * the start. Valid until the next step. */
 GA_API const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter);
-/* The same at t within the last step: derivatives of ga_stepper_interpolate(); a, eta, xdot and w are NULL. */
+/* The same at t within the last step: derivatives of ga_stepper_interpolate(); a, eta, xdot and w are NULL.
+ */
 GA_API ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, const ga_state **out);
-/* [-] Estimated error of the differences of equations and starts so far, relative to the largest derivative of
- * their kind; a smaller δ reduces it by the fourth power. */
+/* [-] Estimated error of the differences of equations and starts so far, relative to the largest derivative
+ * of their kind; a smaller δ reduces it by the fourth power. */
 GA_API double ga_sensitivity_doubt(const ga_sensitivity *se, int parameter);
 
-/* -- Adjoint: the gradient of one number, a function of the states at the ends of steps such as the sum of squared
- * deviations from measurements, by many parameters. One pass backwards over the steps of a run, from states that were
- * stored on the way and steps that are repeated between them. The gradient is that of the forward derivatives up to
- * rounding and the tolerance of Newton's iteration, with which repeated steps agree. -- */
+/* -- Adjoint: the gradient of one number, a function of the states at the ends of steps such as the sum of
+ * squared deviations from measurements, by many parameters. One pass backwards over the steps of a run, from
+ * states that were stored on the way and steps that are repeated between them. The gradient is that of the
+ * forward derivatives up to rounding and the tolerance of Newton's iteration, with which repeated steps
+ * agree. -- */
 
-/* All parameters at once: gradient[n] += derivatives of μ·r + ν·(B v + Φ_t) at `end` and of w·B(q,t)ᵀη at `begin` by
- * each parameter, r = (M vdot − f, Φ, k, −s, −o). With this the cost does not depend on the number of parameters. */
+/* All parameters at once: gradient[n] += derivatives of μ·r + ν·(B v + Φ_t) at `end` and of w·B(q,t)ᵀη at
+ * `begin` by each parameter, r = (M vdot − f, Φ, k, −s, −o). With this the cost does not depend on the number
+ * of parameters. */
 typedef struct ga_pullback {
-  const ga_point *begin, *end;    /* of a step */
-  const double *residual, *rate;  /* μ [n], ν [n_lambda] */
-  const double *reaction, *eta;   /* w [nv], η [n_lambda] */
+  const ga_point *begin, *end;   /* of a step */
+  const double *residual, *rate; /* μ [n], ν [n_lambda] */
+  const double *reaction, *eta;  /* w [nv], η [n_lambda] */
 } ga_pullback;
-typedef int (*ga_pullback_fn)(void *user, const ga_pullback *by, double *gradient); /* returns as ga_eval_fn */
+typedef int (*ga_pullback_fn)(void *user, const ga_pullback *by,
+                              double *gradient); /* returns as ga_eval_fn */
 
 typedef struct ga_adjoint_opts { /* start from ga_adjoint_defaults() */
-  int interval; /* steps between states that are stored: a run of n steps needs memory for n/interval + interval
-                   states; default 100 */
-  ga_pullback_fn pullback; /* NULL (default): derivatives by one parameter after the other, as ga_sensitivity has them */
-  void *user;              /* handed to it */
+  int interval; /* steps between states that are stored: a run of n steps needs memory for n/interval +
+                   interval states; default 100 */
+  ga_pullback_fn
+      pullback; /* NULL (default): derivatives by one parameter after the other, as ga_sensitivity has them */
+  void *user;   /* handed to it */
 } ga_adjoint_opts;
 
 /* Derivatives of the number by a state, to be added to; q in the algebra. */
 typedef struct ga_seed {
   double *q, *v, *vdot, *lambda, *psi, *x, *y; /* [nv], [nv], [nv], [n_lambda], [n_psi], [n_x], [n_y] */
 } ga_seed;
-/* For state number `step` of the run, 0: that of the start. Called for all of them, the last one first. Returns as
- * ga_eval_fn. */
+/* For state number `step` of the run, 0: that of the start. Called for all of them, the last one first.
+ * Returns as ga_eval_fn. */
 typedef int (*ga_seed_fn)(void *user, long step, const ga_state *s, ga_seed *out);
 
 typedef struct ga_adjoint ga_adjoint;
@@ -1043,13 +1065,13 @@ GA_API void ga_adjoint_destroy(ga_adjoint **adjoint);
 GA_API ga_status ga_adjoint_begin(ga_adjoint *adjoint);
 /* After every step, as ga_sensitivity_step(). Restarts are refused. Allocates where a state is stored. */
 GA_API ga_status ga_adjoint_step(ga_adjoint *adjoint);
-/* Called by a seed, for a number that depends on dense output: calls `inside`, with `user` and the number of the step,
- * for the state at t within the step that ends at the state of the seed (ga_stepper_interpolate(); its .a, .eta,
- * .xdot and .w are NULL). t may be at both ends. Not for number 0. GA_ERR_ARGUMENT: bodies turn by more than 2 rad in
- * this step. */
+/* Called by a seed, for a number that depends on dense output: calls `inside`, with `user` and the number of
+ * the step, for the state at t within the step that ends at the state of the seed (ga_stepper_interpolate();
+ * its .a, .eta, .xdot and .w are NULL). t may be at both ends. Not for number 0. GA_ERR_ARGUMENT: bodies turn
+ * by more than 2 rad in this step. */
 GA_API ga_status ga_adjoint_inside(ga_adjoint *adjoint, double t, ga_seed_fn inside, void *user);
-/* gradient[n] of the number that `seed` differentiates. May be called several times, for several numbers, and the run
- * may go on afterwards. */
+/* gradient[n] of the number that `seed` differentiates. May be called several times, for several numbers, and
+ * the run may go on afterwards. */
 GA_API ga_status ga_adjoint_gradient(ga_adjoint *adjoint, ga_seed_fn seed, void *user, double *gradient);
 
 /* ---- Simulator: error control, output at given times, events ----------------------------------------------
@@ -1101,17 +1123,21 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double fixed_h;                 /* [s] > 0: equal steps of this size, no error control; a step that fails is
                                      repeated in smaller parts, see docs/simulate.md; default 0 */
   double h_first;                 /* [s] 0: chosen from the initial jerk (default) */
-  double h_min;          /* [s] 0 (default): 1e-12 of the time span, less between breaks that are close */
-  double h_max;          /* [s] 0 (default): the least of ten times output_every, ga_breakpoint.h_max of the
-                            system's inputs, and 1/10 of the time span */
-  ga_error_mode error;   /* default GA_PER_STEP */
-  ga_error_norm norm;    /* default GA_NORM_MAX */
-  double rtol, atol;     /* of q: atol + rtol min(|q|, ga_system_def.scale), for rotations atol + rtol · 1 rad;
-                            defaults 1e-4, 1e-6 */
-  double rtol_v, atol_v; /* of v, GA_PER_UNIT_STEP only; same defaults */
-  double rtol_x, atol_x; /* of x; same defaults */
-  double output_every;   /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */
-  int n_output_times;    /* and at these times, ascending; may be 0 */
+  double h_min;        /* [s] 0 (default): 1e-12 of the time span, less between breaks that are close */
+  double h_max;        /* [s] 0 (default): the least of ten times output_every, ga_breakpoint.h_max of the
+                          system's inputs, and 1/10 of the time span */
+  ga_error_mode error; /* default GA_PER_STEP */
+  ga_error_norm norm;  /* default GA_NORM_MAX */
+  int error_forces;    /* 1: the estimates of ga_stepper_force_error() count too, relative to the largest
+                          acceleration, multiplier of Φ, of k, and output of the run so far, with rtol.
+                          GA_AUTOMATIC then leaves collocation only where that fails. Not of methods of order 2.
+                          Default 0 */
+  double rtol, atol;   /* of q: atol + rtol min(|q|, ga_system_def.scale), for rotations atol + rtol · 1 rad;
+                          defaults 1e-4, 1e-6 */
+  double rtol_v, atol_v;      /* of v, GA_PER_UNIT_STEP only; same defaults */
+  double rtol_x, atol_x;      /* of x; same defaults */
+  double output_every;        /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */
+  int n_output_times;         /* and at these times, ascending; may be 0 */
   const double *output_times; /* borrowed */
   int output_within;          /* 1: and within each step, at equal distances, as many as its order where that is
                                  above 2, so that lines between outputs follow the motion; default 0 */
@@ -1140,8 +1166,8 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   int n_event_inputs; /* numbers u that g is computed from, beside t */
   ga_event_inputs_fn event_inputs;
   ga_event_bounds_fn event_bounds;
-  double project_at;        /* [s] velocities are projected once, after the first step that ends there or later, as by
-                               ga_stepper_project_velocity(); 0 (default): never */
+  double project_at; /* [s] velocities are projected once, after the first step that ends there or later, as
+                        by ga_stepper_project_velocity(); 0 (default): never */
   ga_projection projection; /* default GA_PROJECT_PLAIN */
 } ga_simulate_opts;
 
@@ -1154,10 +1180,10 @@ typedef struct ga_simulate_stats {
   long unseen;            /* 1: there was a fixed step within which they did not hold, and which was kept;
                              later ones are not checked */
   double t_unseen;        /* [s] a time in it */
-  long ringing;           /* 1: multipliers changed sides from step to step and grew; t_ringing: when that was seen */
-  double t_ringing;       /* [s] */
-  long unchecked;         /* times within steps at which they could not be evaluated */
-  long breaks;            /* breakpoints passed */
+  long ringing; /* 1: multipliers changed sides from step to step and grew; t_ringing: when that was seen */
+  double t_ringing; /* [s] */
+  long unchecked;   /* times within steps at which they could not be evaluated */
+  long breaks;      /* breakpoints passed */
   long edges; /* edges passed, with a restart: places where the equations jump or have a kink with the motion
                */
   long at_rounding; /* steps accepted although the estimate was too large, because it was rounding */
@@ -1165,6 +1191,7 @@ typedef struct ga_simulate_stats {
   double h_smallest, h_largest; /* [s] of accepted steps */
   double worst_error;           /* [-] largest accepted estimate over tolerance */
   double mean_error;            /* [-] their mean: the margin left by the error test */
+  double worst_force_error; /* [-] with error_forces: the largest of accelerations, multipliers and outputs */
 } ga_simulate_stats;
 
 typedef struct ga_simulator ga_simulator;
@@ -1367,11 +1394,13 @@ GA_API ga_status ga_equilibrium_solve(ga_equilibrium *eq, double t, const double
 /* The last solution: an equilibrium, or the last point of a path that was stopped or ends before its load is
  * reached; NULL if there is none. The pointer stays the same. */
 GA_API const ga_state *ga_equilibrium_state(const ga_equilibrium *eq);
-/* Derivatives of the equilibrium found last by a parameter (see ga_sensitivity): dq[nv] in the algebra, dx[n_x], which
- * may be NULL. Exact but for the differences of the equations. Coordinates that are free follow their initial values
- * parameter->at[].q0, x0, where these are given. Allocates. GA_ERR_DERIVATIVE: there is a corner, as where a contact
- * just begins; GA_ERR_SINGULAR: the stiffness is zero, or there is no equilibrium at other values. */
-GA_API ga_status ga_equilibrium_slope(ga_equilibrium *eq, const ga_parameter *parameter, double *dq, double *dx);
+/* Derivatives of the equilibrium found last by a parameter (see ga_sensitivity): dq[nv] in the algebra,
+ * dx[n_x], which may be NULL. Exact but for the differences of the equations. Coordinates that are free
+ * follow their initial values parameter->at[].q0, x0, where these are given. Allocates. GA_ERR_DERIVATIVE:
+ * there is a corner, as where a contact just begins; GA_ERR_SINGULAR: the stiffness is zero, or there is no
+ * equilibrium at other values. */
+GA_API ga_status ga_equilibrium_slope(ga_equilibrium *eq, const ga_parameter *parameter, double *dq,
+                                      double *dx);
 
 /* ---- Linear buckling ----
  *

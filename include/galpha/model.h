@@ -65,9 +65,9 @@ typedef enum ga_scheme_kind {
 
 /* Settings of a run, from the model's section `simulation`, or defaults. */
 typedef enum ga_velocity_projection { /* of a run */
-  GA_NO_PROJECTION = 0,
-  GA_PLAIN_PROJECTION, /* GA_PROJECT_PLAIN */
-  GA_OFFSET_PROJECTION /* GA_PROJECT_OFFSET */
+                                      GA_NO_PROJECTION = 0,
+                                      GA_PLAIN_PROJECTION, /* GA_PROJECT_PLAIN */
+                                      GA_OFFSET_PROJECTION /* GA_PROJECT_OFFSET */
 } ga_velocity_projection;
 
 typedef struct ga_run_settings {
@@ -79,6 +79,7 @@ typedef struct ga_run_settings {
   int accuracy_by_default; /* 1: the model gives none of step, tolerance and accuracy */
   ga_error_mode error;     /* of error control; default GA_PER_STEP */
   ga_error_norm norm;      /* default GA_NORM_MAX */
+  int error_forces;        /* as ga_simulate_opts.error_forces; default 0 */
   double atol, rtol_v, atol_v, rtol_x,
       atol_x;                         /* as in ga_simulate_opts; 0: tolerance, or a hundredth of it */
   ga_method method;                   /* default GA_STABILIZED */
@@ -89,7 +90,7 @@ typedef struct ga_run_settings {
   int commutator;                     /* as in ga_stepper_opts, */
   ga_adjust adjust;
   int move_offset;
-  int order;                          /* of collocation; 0 (default): chosen */
+  int order; /* of collocation; 0 (default): chosen */
   ga_mass_alpha mass_alpha;
   int full_solve;
   double newton_tolerance; /* [-] tol of ga_newton_opts, */
@@ -101,7 +102,7 @@ typedef struct ga_run_settings {
   ga_lu_kind linear_solver; /* lu of ga_stepper_opts */
   ga_redundant redundant;
   int from_equilibrium; /* 1: the start is at a static equilibrium, see ga_equilibrium; default 0 */
-  int project, shift_a, perturb_v; /* and in ga_start_opts; the same defaults */
+  int project, shift_a, perturb_v;         /* and in ga_start_opts; the same defaults */
   ga_velocity_projection project_velocity; /* once during a run; default GA_NO_PROJECTION */
   double project_velocity_at;              /* [s] after the first step that ends there or later */
   int n_a0;                                /* 0 (default), or the number of velocities: */
@@ -203,13 +204,13 @@ typedef struct ga_model_parameter {
 GA_API int ga_model_parameter_at(const ga_model *model, int i, ga_model_parameter *out);
 GA_API int ga_model_find_parameter(const ga_model *model, const char *name); /* −1: there is none */
 
-/* The same model at four values of one parameter, p − 2 step, p − step, p + step, p + 2 step, for derivatives by it
- * (ga_sensitivity in galpha/core.h). All that parameters enter is read and built anew: expressions, masses, geometry,
- * initial positions. */
+/* The same model at four values of one parameter, p − 2 step, p − step, p + step, p + 2 step, for derivatives
+ * by it (ga_sensitivity in galpha/core.h). All that parameters enter is read and built anew: expressions,
+ * masses, geometry, initial positions. */
 typedef struct ga_model_variation ga_model_variation;
-/* path: the file of the model, read with the same opts; NULL: its text, which must need no other files. step, in SI
- * units; 0: 1e-3 of the value. GA_ERR_ARGUMENT: there is no such parameter; its value is 0 and no step is given; the
- * model has errors at another value, which the message quotes. */
+/* path: the file of the model, read with the same opts; NULL: its text, which must need no other files. step,
+ * in SI units; 0: 1e-3 of the value. GA_ERR_ARGUMENT: there is no such parameter; its value is 0 and no step
+ * is given; the model has errors at another value, which the message quotes. */
 GA_API ga_status ga_model_variation_create(ga_context *ctx, const ga_model *model, const char *path,
                                            const ga_model_opts *opts, const char *parameter, double step,
                                            ga_model_variation **out);
@@ -219,8 +220,9 @@ GA_API const ga_machine *ga_model_variation_machine(const ga_model_variation *va
 /* The parameter for ga_sensitivity_create(): the systems and their initial values, which live as long as the
  * variation. NULL for NULL. */
 GA_API const ga_parameter *ga_model_variation_parameter(const ga_model_variation *variation);
-/* Initial positions and states become those of the static equilibrium at other values, to first order, as a start at
- * an equilibrium needs them: eq has just found that of the model itself, from its initial positions. */
+/* Initial positions and states become those of the static equilibrium at other values, to first order, as a
+ * start at an equilibrium needs them: eq has just found that of the model itself, from its initial positions.
+ */
 GA_API ga_status ga_model_variation_settle(ga_model_variation *variation, ga_equilibrium *eq);
 
 /* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
@@ -231,8 +233,8 @@ GA_API const char *ga_model_text(const ga_model *model);
 /* A digest of the files with matrices that the model names (of modal bodies), which its text does not
  * contain: it changes with any of their bytes. "": there are none. */
 GA_API const char *ga_model_data(const ga_model *model);
-/* 1: the file at path is one that the model was made of: its own, an included one, one with a mesh, a table or
- * a tyre, by whatever name. Who writes a file beside a model asks this first. */
+/* 1: the file at path is one that the model was made of: its own, an included one, one with a mesh, a table
+ * or a tyre, by whatever name. Who writes a file beside a model asks this first. */
 GA_API int ga_model_reads(const ga_model *model, const char *path);
 
 /* The model as one YAML text that needs no other files: included files are merged, parameters have the values

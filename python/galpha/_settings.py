@@ -40,7 +40,12 @@ def _number(row: Any, name: str, value: Any) -> Any:
     if row.type == lib.GA_SETTING_FLAG:
         return int(bool(value))
     if row.type == lib.GA_SETTING_INTEGER:
-        return 0 if row.zero_word != ffi.NULL and value == text(row.zero_word) else int(value)
+        word = text(row.zero_word) if row.zero_word != ffi.NULL else None
+        if word is not None and isinstance(value, str):
+            if value != word:
+                raise ValueError(f"{name}: {value!r} is neither {word!r} nor a whole number")
+            return 0
+        return int(value)
     return float(value)
 
 

@@ -131,13 +131,15 @@ void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
 
 /* Errors (collocation_error.c). */
 void ga__colloc_estimate(ga_stepper *st);
+/* Those of vdot, λ, ψ, xdot and y into e[n]. */
+void ga__colloc_estimate_forces(ga_stepper *st, double *e);
 /* Growth of the next step, at most that wanted, by how fast sweeps converged and bodies turn. */
 double ga__colloc_growth(const ga_stepper *st, double wanted);
 /* 1: simple sweeps failed in the last step, and not in the one before. */
 int ga__colloc_failed_simply(const ga_stepper *st);
 double ga__colloc_order_seen(const ga_stepper *st); /* p of the errors of the last step */
-/* Errors that the last step would have had with the next higher or lower even order, into e_q[nv] and
- * e_x[n_x]; 0: not known. */
-int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x);
+/* Errors that the last step would have had with the next higher or lower even order, into e_q[nv], e_x[n_x]
+ * and, unless NULL, e_z[n] of vdot, λ, ψ, xdot and y; 0: not known. */
+int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x, double *e_z);
 
 #endif

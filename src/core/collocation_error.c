@@ -175,6 +175,30 @@ static void forces_as_positions(ga_stepper *st, const levels *l, int order, doub
   for (int i = 0; i < sys->nv; i++) e_q[i] = fmax(e_q[i], largest * scale[i]);
 }
 
+/* Accelerations, multipliers and outputs follow from q, v and x at the end of a step, and have errors of
+ * the same part of a motion:
+ *   e_z = G K h^p |z^(p)|,  z = vdot, λ, ψ, xdot, y
+ * each of these with a growth of its own. */
+static void find_force_errors(ga_stepper *st, int order, double *e)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const levels l = levels_of(st);
+  const int M = c->now->stages, stiff = c->in_order && st->opts.order == 0 && order == c->now->order;
+  int screws = 0;
+  for (int i = 0; i < sys->n; i++) e[i] = 0.0;
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    add_errors(&l, stiff ? M : order, stiff ? STIFF_STATES[M] : FACTOR[order], sys->start[b], sys->size[b],
+               e + sys->start[b]);
+  for (int b = 0; b < ga_group_n_blocks(sys->group); b++) screws |= ga_group_block(sys->group, b, NULL) == 6;
+  for (int i = 0; screws && i < sys->n; i++) e[i] *= SCREW;
+}
+
+void ga__colloc_estimate_forces(ga_stepper *st, double *e)
+{
+  find_force_errors(st, ga__colloc_of(st)->now->order, e);
+}
+
 /* ---- Of a step ---- */
 
 static void clear(double *e, int n)
@@ -241,11 +265,12 @@ void ga__colloc_estimate(ga_stepper *st)
   find_errors(st, ga__colloc_of(st)->now->order, st->est_q, st->est_v, st->est_x);
 }
 
-int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x)
+int ga__colloc_error_of(ga_stepper *st, int order, double *e_q, double *e_x, double *e_z)
 {
   const int now = ga__colloc_of(st)->now->order;
   const int known = ga__colloc_last_rule(st, &st->next) != NULL;
   if (now % 2 != 0 || !known || (order != now - 2 && order != now + 2)) return 0;
   find_errors(st, order, e_q, NULL, e_x);
+  if (e_z) find_force_errors(st, order, e_z);
   return 1;
 }

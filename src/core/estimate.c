@@ -298,6 +298,25 @@ ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, double *e_x
   return GA_OK;
 }
 
+ga_status ga_stepper_force_error(ga_stepper *st, double *e_vdot, double *e_lambda, double *e_psi, double *e_y)
+{
+  if (!st) return GA_ERR_ARGUMENT;
+  if (!st->can_undo) return ga__refuse_order(st->ctx, __func__, "right after a step");
+  const ga_system *sys = st->sys;
+  if (!st->family->estimate_forces)
+    return ga__refuse(st->ctx, GA_ERR_ARGUMENT, GA_REASON_METHOD,
+                      &(ga__facts){.kind = "stepper",
+                                   .name = "order 2",
+                                   .detail = "estimate errors of accelerations and forces",
+                                   .expected = "GA_COLLOCATION"});
+  st->family->estimate_forces(st, st->est_z);
+  double *const to[GA_N_BLOCKS] = {
+      [GA_BLOCK_V] = e_vdot, [GA_BLOCK_LAMBDA] = e_lambda, [GA_BLOCK_PSI] = e_psi, [GA_BLOCK_Y] = e_y};
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    if (to[b]) ga__copy_numbers(to[b], st->est_z + sys->start[b], sys->size[b]);
+  return GA_OK;
+}
+
 static double length_of(const double *a, int n)
 {
   double sum = 0.0;

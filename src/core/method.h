@@ -59,7 +59,8 @@ typedef struct ga__family {
   int (*nodes)(const ga_stepper *st, double *at);                            /* ga_stepper_nodes(), */
   void (*node)(const ga_stepper *st, int i, ga_state *out); /* ga_stepper_node() without its time */
   void (*estimate)(ga_stepper *st);                         /* its errors into est_q, est_v, est_x */
-  double (*error_power)(const ga_stepper *st);              /* power of h that these grow with */
+  void (*estimate_forces)(ga_stepper *st, double *e); /* and those of vdot, λ, ψ, xdot and y, into e[n] */
+  double (*error_power)(const ga_stepper *st);        /* power of h that these grow with */
   /* of the next step, at most that wanted, so that its equations can be solved */
   double (*growth)(const ga_stepper *st, double wanted);
   int (*struggled)(const ga_stepper *st); /* 1: its iteration failed at first */
@@ -96,7 +97,6 @@ typedef struct ga__method {
 
 /* The table (methods.c); NULL: there is no such method. */
 const ga__method *ga__method_of(ga_method method);
-int ga__method_has_order(ga_method method, int order);
 ga_status ga__method_check_opts(ga_context *ctx, const ga_stepper_opts *opts);
 ga_status ga__method_check_system(const ga_stepper *st);
 /* At a start; M of st->saddle has the derivatives by vdot. */

@@ -92,9 +92,10 @@ static int feeds_vdot(const ga__method *m)
   return m->vdot_at_end;
 }
 
-int ga__method_has_order(ga_method method, int order)
+int ga_method_has_order(ga_method method, int order)
 {
   const ga__method *m = ga__method_of(method);
+  if (order == 0) return m != NULL;
   if (order == 2) return m && (!m->has_order || method == GA_AUTOMATIC);
   return m && m->has_order && ((order >= 3 && order <= 8) || order == 10);
 }

@@ -208,6 +208,7 @@ void ga__sim_count_step(ga_simulator *sim, double h, double err)
   s->h_smallest = s->steps == 1 || h < s->h_smallest ? h : s->h_smallest;
   s->h_largest = fmax(s->h_largest, h);
   s->worst_error = fmax(s->worst_error, err);
+  s->worst_force_error = fmax(s->worst_force_error, sim->force_error);
   s->mean_error += (err - s->mean_error) / (double)s->steps;
 }
 
@@ -307,6 +308,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   sim->next_time = 0;
   sim->edge_gap = sim->edge_h = sim->edge_quick = sim->edge_pause = sim->edge_brief = 0.0;
   sim->edge_last = -DBL_MAX;
+  memset(sim->force_size, 0, sizeof sim->force_size);
   sim->warned_sliding = 0;
   for (int i = 0; i < sim->opts.n_events; i++)
     sim->fired[i] = -DBL_MAX, sim->since[i] = DBL_MAX, sim->unsure[i] = 0.0;

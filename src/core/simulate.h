@@ -27,7 +27,7 @@ struct ga_simulator {
   int stopped; /* stopped by an output or by on_event */
   int by_bend; /* 1: the error test of accelerations decided, first_ratio() */
   int n_first; /* steps since the start, while accelerations are tested */
-  int worst;   /* coordinate that dominates the error test; n_v and beyond: states */
+  int worst;   /* coordinate that dominates the error test, as in ga__tally */
   ga_start_opts start;
   ga_simulate_stats stats;
   double *block;            /* of all arrays of numbers below */
@@ -45,9 +45,11 @@ struct ga_simulator {
   double *strict;           /* [nv] until when its errors are not filtered; −DBL_MAX: they are */
   double strict_most;       /* the largest of them */
   double kick_end; /* [s] end of error control of velocities after a force within a step; −DBL_MAX: none */
-  double *since;   /* [n_events] time between the last two occurrences; DBL_MAX: not known */
-  ga_state view;   /* of an interpolated state */
-  double *backup;  /* of the stepper's state during a restart */
+  double force_size[GA_N_BLOCKS]; /* largest vdot, λ, ψ, y so far, where their errors are tested */
+  double force_error;             /* and their error over the tolerance in the last step */
+  double *since;                  /* [n_events] time between the last two occurrences; DBL_MAX: not known */
+  ga_state view;                  /* of an interpolated state */
+  double *backup;                 /* of the stepper's state during a restart */
   double *q, *v, *vdot, *lambda, *psi, *x, *xdot, *y;
   ga__breaks breaks;
   ga__sides sides;
@@ -175,6 +177,10 @@ void ga__sim_reset_questions(ga_simulator *sim); /* resets the calls of `hidden`
 void ga__sim_set_grid(ga_simulator *sim);
 /* sim->view: the state at t within the last step. */
 ga_status ga__sim_interpolate(ga_simulator *sim, double t);
+/* 1: errors of accelerations, multipliers and outputs are tested, relative to these sizes. (simulate_error.c)
+ */
+int ga__sim_tests_forces(const ga_simulator *sim);
+void ga__sim_force_sizes(const ga_simulator *sim, double size[GA_N_BLOCKS]);
 /* The same where accelerations, forces and outputs need not be as accurate as q and v, for less work. */
 ga_status ga__sim_interpolate_plainly(ga_simulator *sim, double t);
 /* Checks the last step within: *again: size to try instead, so that it ends where something acts; 0:

@@ -106,6 +106,40 @@ static double first_ratio(ga_simulator *sim)
   return norm_of(sim, &t) / (part * cbrt(part * (o->rtol + o->atol) / kappa));
 }
 
+int ga__sim_tests_forces(const ga_simulator *sim)
+{
+  return sim->opts.error_forces && sim->st->family->estimate_forces;
+}
+
+void ga__sim_force_sizes(const ga_simulator *sim, double size[GA_N_BLOCKS])
+{
+  const ga_stepper *st = sim->st;
+  const ga__state *now = &st->now, *begin = &st->next;
+  const double *const value[GA_N_BLOCKS][2] = {[GA_BLOCK_V] = {now->vdot, begin->vdot},
+                                               [GA_BLOCK_LAMBDA] = {now->lambda, begin->lambda},
+                                               [GA_BLOCK_PSI] = {now->psi, begin->psi},
+                                               [GA_BLOCK_Y] = {now->y, begin->y}};
+  for (int b = 0; b < GA_N_BLOCKS; b++) {
+    size[b] = sim->force_size[b];
+    for (int k = 0; k < 2 && value[b][k]; k++)
+      size[b] = fmax(size[b], ga__max_abs(value[b][k], st->sys->size[b], NULL));
+  }
+}
+
+static void weigh_forces(ga_simulator *sim, ga__tally *t)
+{
+  ga_stepper *st = sim->st;
+  double size[GA_N_BLOCKS];
+  ga__tally forces = {0};
+  sim->force_error = 0.0;
+  if (!ga__sim_tests_forces(sim)) return;
+  ga__sim_force_sizes(sim, size);
+  st->family->estimate_forces(st, st->est_z);
+  ga__tally_forces(t, &sim->opts, st->sys, st->est_z, size);
+  ga__tally_forces(&forces, &sim->opts, st->sys, st->est_z, size);
+  sim->force_error = forces.largest;
+}
+
 /* Estimate over tolerance of the step just made. */
 static ga_status error_ratio(ga_simulator *sim, double *ratio)
 {
@@ -133,6 +167,7 @@ static ga_status error_ratio(ga_simulator *sim, double *ratio)
   for (int i = 0; !filters && !per_unit && strict && i < st->sys->nv; i++)
     if (is_strict(sim, sim->strict[i])) weigh_v(sim, i, &t);
   for (int i = 0; per_unit && i < st->sys->nv; i++) weigh_v(sim, i, &t);
+  weigh_forces(sim, &t);
   sim->worst = t.worst;
   *ratio = norm_of(sim, &t);
   if (st->family->estimate) return GA_OK;
@@ -214,6 +249,12 @@ static int is_far_below_values(const ga_simulator *sim)
   const ga_system *sys = st->sys;
   const double faint = 1e-8; /* about the root of ε */
   const int i = sim->worst, k = i - sys->nv, nx = sys->size[GA_BLOCK_X];
+  if (k >= nx) {
+    double size[GA_N_BLOCKS];
+    int index;
+    ga__sim_force_sizes(sim, size);
+    return st->est_z[k - nx] <= faint * size[ga__block_of(sys, k - nx, &index)];
+  }
   if (k >= 0) return fabs(st->est_x[k]) <= faint * ga__max_abs(st->now.x, nx, NULL);
   const double v = ga__max_abs(st->now.v, sys->nv, NULL), a = ga__max_abs(st->now.vdot, sys->nv, NULL);
   const int with_v = sim->opts.error == GA_PER_UNIT_STEP || is_strict(sim, sim->strict[i]);
@@ -249,10 +290,12 @@ static void warn_rounding(ga_simulator *sim, double h)
 {
   char name[192];
   const ga_system *sys = sim->st->sys;
-  int is_state = sim->worst >= sys->nv;
+  const int nx = sys->size[GA_BLOCK_X], behind = sim->worst - sys->nv, is_state = behind >= 0;
+  int index = is_state ? behind : sim->worst;
+  ga_equation_block block = is_state ? GA_BLOCK_X : GA_BLOCK_V;
   if (sim->stats.at_rounding++ > 0) return;
-  ga__describe_unknown(sys, is_state ? GA_BLOCK_X : GA_BLOCK_V, is_state ? sim->worst - sys->nv : sim->worst,
-                       name, sizeof name);
+  if (behind >= nx) block = ga__block_of(sys, behind - nx, &index);
+  ga__describe_unknown(sys, block, index, name, sizeof name);
   ga__log(sim->ctx, GA_LOG_WARNING, GA_REASON_ERROR_IS_ROUNDING,
           &(ga__facts){.at = &(ga__fact_time){sim->st->now.scalar[GA__T], h, -1, -1}, .equation = name});
 }
@@ -269,6 +312,7 @@ ga_status ga__sim_judge_error(ga_simulator *sim, double h, double *err, ga__reje
   int rounding = *err > 1.0 && (is_noise(sim, err) || is_rounding(sim, *err, before));
   if (rounding) warn_rounding(sim, h);
   if (*err <= 1.0 || rounding) {
+    if (ga__sim_tests_forces(sim)) ga__sim_force_sizes(sim, sim->force_size);
     sim->power = power_seen(sim, before, h, *err);
     sim->h_next = rounding ? fmin(GA__GROW * h, ga__sim_largest_step(sim))
                            : fmax(control_size(sim, h, *err), ga__sim_least_step(sim));

@@ -130,8 +130,10 @@ static double predict_size(ga_simulator *sim, double h, int order)
 {
   ga_stepper *st = sim->st;
   double *e_q = sim->vdot, *e_x = sim->x; /* used as work space: only states between steps need them */
+  double *e_z = ga__sim_tests_forces(sim) ? st->est_z : NULL;
   ga__tally t = {0};
-  if (!ga__colloc_error_of(st, order, e_q, e_x)) return 0.0;
+  if (!ga__colloc_error_of(st, order, e_q, e_x, e_z)) return 0.0;
+  if (e_z) ga__tally_forces(&t, &sim->opts, st->sys, e_z, sim->force_size);
   ga__tally_x(&t, &sim->opts, st, e_x);
   ga__tally_q(&t, &sim->opts, st, e_q, sim->weight);
   if (!(t.largest > 0.0) || !isfinite(t.largest)) return 0.0;
@@ -347,6 +349,7 @@ static int try_member(ga_simulator *sim, double work)
   const double *plan = st->now.plan;
   const int other = ga__member_is_second(st) ? 2 : begin_order(st->tolerance);
   const double least = other != 2 ? 1.0 : ga__colloc_of(st)->damps ? STIFF_STEPS : ROUGH_STEPS;
+  if (other == 2 && sim->opts.error_forces) return 0;
   if (!ga__has_members(st) || plan[GA__PLAN_STEPS] < least || plan[GA__PLAN_WAIT + index_of(other)] > 0.0)
     return 0;
   if (other == 2 && !is_rough(st) && !is_as_long_with_2(sim)) return 0;
@@ -466,6 +469,7 @@ ga_status ga__sim_choose_first_member(ga_simulator *sim, int *second)
   int slow = 0, stiff = 0;
   *second = 0;
   if (!may_choose(sim)) return GA_OK;
+  if (sim->opts.error_forces) return *second = 1, GA_OK; /* order 2 has no estimates of them */
   double size;
   ga_status status = is_slow(sim, &slow, &size);
   const double turn = largest_turn(sim->st), long_run = EARLY * ga__sim_run_length(sim);

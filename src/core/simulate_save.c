@@ -56,6 +56,10 @@ static const struct {
     ROW(edge_quick, NUMBER),
     ROW(edge_pause, NUMBER),
     ROW(edge_brief, NUMBER),
+    ROW(force_size[GA_BLOCK_V], NUMBER),
+    ROW(force_size[GA_BLOCK_LAMBDA], NUMBER),
+    ROW(force_size[GA_BLOCK_PSI], NUMBER),
+    ROW(force_size[GA_BLOCK_Y], NUMBER),
 #undef ROW
 };
 enum { N_SAVED = sizeof SAVED / sizeof *SAVED };

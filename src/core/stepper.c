@@ -51,7 +51,7 @@ static ga_status check_opts(ga_context *ctx, const ga_stepper_opts *o)
                              GA_REDUNDANT_REFUSE);
   if (o->threads < 0) return ga__refuse_number(ctx, "stepper", "threads", o->threads, ">= 1");
   if (n->patience < 0) return ga__refuse_number(ctx, "stepper", "newton.patience", n->patience, ">= 0");
-  if (o->order != 0 && !ga__method_has_order(o->method, o->order))
+  if (!ga_method_has_order(o->method, o->order))
     return ga__refuse_number(
         ctx, "stepper", "order", o->order,
         "0, 3 to 8 or 10 with GA_COLLOCATION, these or 2 with GA_AUTOMATIC, 0 or 2 with other methods");
@@ -133,6 +133,7 @@ static ga_status work_create(ga_stepper *st)
                             {&st->est_q, nv},
                             {&st->est_v, nv},
                             {&st->est_x, nx},
+                            {&st->est_z, (size_t)st->sys->n},
                             {&st->est_all, nv},
                             {&st->probe_d, nv},
                             {&st->probe_q, (size_t)sys->nq},

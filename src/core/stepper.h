@@ -83,6 +83,7 @@ struct ga_stepper {
   double noise_v;                /* noise of vdot; 0: not known */
   double *est_q, *est_v, *est_x; /* local errors of the last step */
   double *est_all;               /* est_q before ga__filter() */
+  double *est_z;                 /* [n] of vdot, λ, ψ, xdot and y, where the family estimates them */
   double *probe_d;               /* [nv] a direction, */
   double *probe_u, *probe_q;     /* [nv], [nq] a part of it, and positions that far away, */
   double *probe_y, *probe_f;     /* [2 n_y], [2 nv] outputs there, forces there and here, */

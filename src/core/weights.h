@@ -25,7 +25,7 @@ static inline double ga__tolerance_x(const ga_simulate_opts *o, double x)
 /* Accumulated weighted errors. */
 typedef struct ga__tally {
   double largest; /* largest error over tolerance; NaN if one was NaN */
-  int worst;      /* its index; n_v and beyond: states */
+  int worst;      /* its index; n_v and beyond: states, and behind them vdot, λ, ψ, xdot and y */
   double squares, count;
 } ga__tally;
 
@@ -53,6 +53,15 @@ static inline void ga__tally_x(ga__tally *t, const ga_simulate_opts *o, const ga
   const int nv = st->sys->nv;
   for (int i = 0; i < st->sys->size[GA_BLOCK_X]; i++)
     ga__tally_add(t, e[i], ga__tolerance_x(o, st->now.x[i]), nv + i);
+}
+/* Errors e[n] of vdot, λ, ψ and y, relative to the size of each of these blocks; 0: there is none yet. */
+static inline void ga__tally_forces(ga__tally *t, const ga_simulate_opts *o, const ga_system *sys,
+                                    const double *e, const double *size)
+{
+  const int before = sys->nv + sys->size[GA_BLOCK_X];
+  for (int b = 0; b < GA_N_BLOCKS; b++)
+    for (int i = sys->start[b]; b != GA_BLOCK_X && size[b] > 0.0 && i < sys->start[b] + sys->size[b]; i++)
+      ga__tally_add(t, e[i], (o->rtol > 0.0 ? o->rtol : o->atol) * size[b], before + i);
 }
 
 #endif

@@ -232,6 +232,7 @@ static void write_value(ga__writer *w, const ga__field *f)
     ga__write(w, "%d %ss", f->count, word);
   } else {
     ga__write(w, "%s", word);
+    if (f->zero_word) ga__write(w, " or `%s`", f->zero_word);
   }
 }
 

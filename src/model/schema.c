@@ -56,6 +56,8 @@ void ga__field_default(char *text, size_t size, const ga__field *field, const vo
     snprintf(text, size, "%.6g", number);
   else if (field->rule == GA__RULE_FLAG)
     snprintf(text, size, "%s", integer ? "true" : "false");
+  else if (field->rule == GA__RULE_INTEGER && field->zero_word && integer == 0)
+    snprintf(text, size, "%s", field->zero_word);
   else if (field->rule == GA__RULE_INTEGER)
     snprintf(text, size, "%d", integer);
   else if (field->rule == GA__RULE_CHOICE)

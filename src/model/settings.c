@@ -175,6 +175,12 @@ static const ga__field setting_fields[] = {
     {ONE(ga_run_settings, norm), .rule = GA__RULE_CHOICE, NAMES_OF(norm_names), .choices_about = norm_about,
      OF(.help = "norm of the errors: max or rms", .error_control = 1),
      .about = "norm of the errors of all coordinates and states, each divided by its tolerance"},
+    {ONE(ga_run_settings, error_forces), .rule = GA__RULE_FLAG,
+     OF(.depends = "method", .method = has_order, .error_control = 1,
+        .help = "limit errors of accelerations, forces and outputs too (collocation and automatic)"),
+     .about = "`collocation` and `automatic`: limit errors of accelerations, constraint forces and outputs "
+              "too, to "
+              "`tolerance` times the largest of each kind so far; `automatic` does not use order 2 then"},
     {ONE(ga_run_settings, atol), .rule = GA__RULE_NOT_NEGATIVE, .unit = "1", OF(.error_control = 1),
      .about = "absolute tolerance of positions, m or rad; 0: a hundredth of `tolerance`, for machines of "
               "less than 1 cm `tolerance` times their size"},
@@ -195,9 +201,11 @@ static const ga__field setting_fields[] = {
      .about = "integration method"},
     {ONE(ga_run_settings, order), .rule = GA__RULE_INTEGER, .low = 0, .high = 10, .zero_word = "auto",
      OF(.depends = "method", .method = has_order,
-        .help = "order of collocation and automatic: 2 to 8 or 10; auto (0): chosen step by step by least work"),
-     .about = "order of `collocation`: 4, 6, 8 or 10 (Lobatto IIIA), 3, 5 or 7 (Radau IIA), and of `automatic`: "
-              "these or 2; `auto` (0): chosen step by step by least work, with a given step 4 and 2"},
+        .help =
+            "order of collocation and automatic: 2 to 8 or 10; auto (0): chosen step by step by least work"),
+     .about =
+         "order of `collocation`: 4, 6, 8 or 10 (Lobatto IIIA), 3, 5 or 7 (Radau IIA), and of `automatic`: "
+         "these or 2; `auto` (0): chosen step by step by least work, with a given step 4 and 2"},
     {ONE(ga_run_settings, scheme), .rule = GA__RULE_CHOICE, NAMES_OF(scheme_names),
      .choices_about = scheme_about, .about = "how the parameters of the method are given",
      OF(.help = "how the parameters of the method are given: rho, hht or newmark")},
@@ -327,6 +335,7 @@ ga_run_settings ga_run_defaults(void)
                            .accuracy_by_default = 1,
                            .error = simulate.error,
                            .norm = simulate.norm,
+                           .error_forces = simulate.error_forces,
                            .defect_points = simulate.defect_points,
                            .method = stepper.method,
                            .rho = 0.8,
@@ -442,6 +451,7 @@ ga_status ga_run_simulate_opts(ga_context *ctx, const ga_run_settings *settings,
   out->h_first = s->first_step;
   out->error = s->error;
   out->norm = s->norm;
+  out->error_forces = s->error_forces;
   out->output_every = s->output;
   out->defect_points = s->defect_points;
   out->project_at = s->project_velocity ? fmax(s->project_velocity_at, AFTER_START(s->t_start)) : 0.0;
@@ -625,6 +635,16 @@ static ga_status check_steps(ga_context *ctx, const ga_run_settings *s)
                                  GA__NUMBERS({s->max_step, "s"}, {s->min_step, "s"})});
 }
 
+static ga_status check_order(ga_context *ctx, const ga_run_settings *s)
+{
+  ga_method_info info;
+  if (s->order == 0 || !ga_method_at((int)s->method, &info) || !info.has_order) return GA_OK;
+  if (ga_method_has_order(s->method, s->order)) return GA_OK;
+  return ga__refuse_number(ctx, "simulation", "order", s->order,
+                           ga_method_has_order(s->method, 2) ? "auto (0), 2 to 8 or 10"
+                                                             : "auto (0), 3 to 8 or 10");
+}
+
 static int adjusts_gamma(const ga_method_info *m)
 {
   return m->adjusts_gamma;
@@ -673,7 +693,7 @@ static ga_status check_a0(ga_context *ctx, const ga_run_settings *s)
 int ga__settings_contradiction(ga_context *ctx, int i, const ga_run_settings *settings, ga_status *status)
 {
   static ga_status (*const check[])(ga_context * ctx, const ga_run_settings *s) = {
-      check_end, check_steps, check_adjust, check_projection, check_a0};
+      check_end, check_steps, check_order, check_adjust, check_projection, check_a0};
   if (i < 0 || i >= (int)(sizeof check / sizeof *check)) return 0;
   *status = check[i](ctx, settings);
   return 1;

@@ -73,6 +73,16 @@ class Run(unittest.TestCase):
             self.assertEqual(row.__array_interface__["data"][0], start + i * res.values.strides[0])
 
     @rig.needs("pandas")
+    def test_order(self):
+        """python: the order is a number or the word auto"""
+        runs = [galpha.run(rig.model("pendulum"), t_end=0.2, method="automatic", tolerance=1e-6, **given)
+                for given in ({}, {"order": "auto"}, {"order": 0}, {"order": 4})]
+        for other in runs[1:3]:
+            self.assertTrue(np.array_equal(runs[0]["hinge.angle"], other["hinge.angle"]))
+        self.assertNotEqual(len(runs[0].t), len(runs[3].t))
+        with self.assertRaisesRegex(galpha.Error, "neither auto nor a whole number"):
+            galpha.run(rig.model("pendulum"), t_end=0.2, method="automatic", order="automatic")
+
     def test_pandas(self):
         """python: a table of pandas has names, times and units"""
         res = galpha.run(rig.model("pendulum"), t_end=1.0)

@@ -431,6 +431,86 @@ static void failures_inside(void **state)
   rig_close(&r);
 }
 
+/* ---- Errors of forces ---- */
+
+typedef struct estimate {
+  double q, z[GA_N_BLOCKS]; /* over what the step is really off by; 0: rounding */
+  double size;              /* of that of q, relative to it */
+} estimate;
+
+/* The fifth of equal steps, compared with ten steps of order 10 from the state at its beginning. */
+static estimate estimate_of(const char *name, int order, double h)
+{
+  rig a = open_colloc(name, order), b = open_colloc(name, 10);
+  const ga_system *sys = a.sys;
+  double e_q[RIG_MOST], e[GA_N_BLOCKS][RIG_MOST], d[RIG_MOST];
+  estimate out = {.q = 0.0};
+  rig_start(&a, h);
+  rig_steps(&a, h, 4);
+  const ga_state *s = ga_stepper_state(a.st);
+  ga_start_opts o = ga_start_defaults();
+  o.h = 0.1 * h;
+  assert_status(b.ctx, ga_stepper_start(b.st, &o, s->t, s->q, s->v, s->x, s->lambda, s->psi, NULL), GA_OK);
+  rig_steps(&b, 0.1 * h, 10);
+  rig_steps(&a, h, 1);
+  const ga_state *is = ga_stepper_state(a.st), *right = ga_stepper_state(b.st);
+  assert_status(a.ctx, ga_stepper_error(a.st, e_q, NULL, NULL), GA_OK);
+  assert_status(
+      a.ctx, ga_stepper_force_error(a.st, e[GA_BLOCK_V], e[GA_BLOCK_LAMBDA], e[GA_BLOCK_PSI], e[GA_BLOCK_Y]),
+      GA_OK);
+  ga_group_difference(sys->group, d, right->q, is->q);
+  out.q = ga__max_abs(e_q, sys->nv, NULL) / ga__max_abs(d, sys->nv, NULL);
+  out.size = ga__max_abs(e_q, sys->nv, NULL) / (1.0 + ga__max_abs(right->q, sys->nq, NULL));
+  const double *const value[GA_N_BLOCKS][2] = {[GA_BLOCK_V] = {is->vdot, right->vdot},
+                                               [GA_BLOCK_LAMBDA] = {is->lambda, right->lambda},
+                                               [GA_BLOCK_PSI] = {is->psi, right->psi},
+                                               [GA_BLOCK_Y] = {is->y, right->y}};
+  for (int k = 0; k < GA_N_BLOCKS; k++) {
+    const int n = value[k][0] ? sys->size[k] : 0;
+    for (int i = 0; i < n; i++) d[i] = value[k][0][i] - value[k][1][i];
+    const double off = ga__max_abs(d, n, NULL);
+    if (n > 0 && off > 1e-11 * ga__max_abs(value[k][1], n, NULL)) out.z[k] = ga__max_abs(e[k], n, NULL) / off;
+  }
+  close_both(&a, &b);
+  return out;
+}
+
+/* They are errors of a motion of about five periods, 30/(hω) times those of a step, as those of positions:
+ * where all parts of the motion have the same frequency, the same factor; elsewhere not smaller than errors.
+ */
+static void estimates_of_forces(void **state)
+{
+  static const struct {
+    const char *name;
+    double h;    /* [s] */
+    int uniform; /* 1: one frequency */
+  } of[] = {{"slider_crank", 8e-3, 1},
+            {"andrews31", 6e-4, 0},
+            {"heavy_top_left", 6e-3, 0},
+            {"rolling_disk", 8e-2, 0},
+            {"spring_mass", 8e-2, 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    for (int order = 4; order <= 8; order += 2) {
+      const estimate at = estimate_of(of[i].name, order, of[i].h);
+      for (int k = 0; k < GA_N_BLOCKS; k++) {
+        const double least = of[i].uniform ? 0.5 * at.q : 2.0, most = of[i].uniform ? 2.0 * at.q : INFINITY;
+        if (at.z[k] > 0.0 && !(at.z[k] > least && at.z[k] < most))
+          fail_msg("%s, order %d, block %d: estimate over error %g, of positions %g", of[i].name, order, k,
+                   at.z[k], at.q);
+      }
+    }
+  rig plain = rig_open("pendulum");
+  rig_build(&plain);
+  rig_start(&plain, 1e-3);
+  assert_status(plain.ctx, ga_stepper_force_error(plain.st, NULL, NULL, NULL, NULL), GA_ERR_ORDER);
+  rig_steps(&plain, 1e-3, 1);
+  assert_status(plain.ctx, ga_stepper_force_error(plain.st, NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
+  assert_says(plain.ctx, "order 2");
+  assert_int_equal(ga_stepper_force_error(NULL, NULL, NULL, NULL, NULL), GA_ERR_ARGUMENT);
+  rig_close(&plain);
+}
+
 static void refused(void **state)
 {
   static const int wrong[] = {-1, 1, 2, 9, 11, 100};
@@ -532,18 +612,21 @@ static void stiff(void **state)
   assert_true(at.steps < 2000);
 }
 
-/* Saved in the middle, also of a part with sweeps in order, a run goes on with the same bits. */
+/* Saved in the middle, also of a part with sweeps in order, a run goes on with the same bits; so it does
+ * where forces are tested, with the largest ones so far. */
 static void resumed(void **state)
 {
   static const char *const name[] = {"andrews", "mechatronic", "stiff_pair_1e6"};
   (void)state;
-  for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-    rig r[2] = {open_colloc(name[i], 0), open_colloc(name[i], 0)};
+  for (size_t i = 0; i < 2 * sizeof name / sizeof *name; i++) {
+    const char *const of = name[i / 2];
+    rig r[2] = {open_colloc(of, 0), open_colloc(of, 0)};
     ga_simulator *sim[2] = {NULL, NULL};
     ga_simulate_opts o = ga_simulate_defaults();
     const ex_problem *p = r[0].problem;
     o.t_end = 0.5 * p->t_end;
     o.rtol = o.rtol_x = 1e-7, o.atol = o.atol_x = 1e-9;
+    o.error_forces = i % 2;
     for (int k = 0; k < 2; k++)
       assert_status(r[k].ctx, ga_simulator_create(r[k].ctx, r[k].st, &o, &sim[k]), GA_OK);
     assert_status(
@@ -555,7 +638,9 @@ static void resumed(void **state)
     assert_status(r[1].ctx, ga_simulator_load(sim[1], saved), GA_OK);
     free(saved);
     for (int k = 0; k < 2; k++) assert_status(r[k].ctx, ga_simulator_run(sim[k]), GA_OK);
-    same_bits(r[0].st, r[1].st, name[i]);
+    same_bits(r[0].st, r[1].st, of);
+    assert_true((ga_simulator_stats(sim[0])->worst_force_error > 0.0) == o.error_forces);
+    assert_true(ga_simulator_stats(sim[0])->worst_force_error <= 1.0);
     for (int k = 0; k < 2; k++) ga_simulator_destroy(&sim[k]);
     close_both(&r[0], &r[1]);
   }
@@ -572,7 +657,7 @@ int main(void)
       cmocka_unit_test(resumed),         cmocka_unit_test(shared_factors),
       cmocka_unit_test(in_threads),      cmocka_unit_test(failures_in_threads),
       cmocka_unit_test(balanced_inside), cmocka_unit_test(looks_leave_no_trace),
-      cmocka_unit_test(failures_inside),
+      cmocka_unit_test(failures_inside), cmocka_unit_test(estimates_of_forces),
   };
   return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
 }

@@ -1219,6 +1219,7 @@ static const complaint errors[] = {
     {"simulation: {move_offset: false}\n", 2, 14, "SETTING_UNUSED simulation/move_offset 'stabilized'"},
     {"simulation: {method: index3, eta_terms: full}\n", 2, 30,
      "SETTING_UNUSED simulation/eta_terms 'index3'"},
+    {"simulation: {method: collocation, order: 9}\n", 2, 42, "OUT_OF_RANGE simulation/order =9"},
     {"simulation: {method: soi2, adjust: gamma}\n", 2, 36, "SETTING_NOT_OF_METHOD simulation/adjust 'gamma'"},
     {"simulation: {linear_solver: lapack}\n", 2, 29, "UNKNOWN_CHOICE simulation/linear_solver 'lapack'"},
     {"simulation: {redundant: true}\n", 2, 25, "UNKNOWN_CHOICE simulation/redundant 'true'"},
@@ -1696,9 +1697,9 @@ static void check_references(ga__tree *tree, ga__tree *definitions)
 static void schema_is_json(void **state)
 {
   static const char *const keys[] = {
-      "galpha",  "parameters", "include", "repeat",      "bodies",    "markers",   "joints",
-      "drives",  "rollings",   "sliders", "constraints", "forces",    "functions", "sensors",
-      "signals", "guesses",    "blocks",  "simulation",  "gravity",   "form",      "roads",
+      "galpha",  "parameters", "include", "repeat",      "bodies",     "markers",   "joints",
+      "drives",  "rollings",   "sliders", "constraints", "forces",     "functions", "sensors",
+      "signals", "guesses",    "blocks",  "simulation",  "gravity",    "form",      "roads",
       "tyres",   "variables",  "events",  "colliders",   "collisions", "shapes"};
   ga_context *ctx = rig_open_context();
   ga__messages *messages = ga__messages_create(ctx);

@@ -618,6 +618,7 @@ static ga_control_block *new_block(void)
   VOID(ga_system_name, (P(sys), (ga_equation_block)0, 0, P(text), sizeof text)) \
   VALUE(ga_method_at, (0, FINE(&method_info_))) \
   VALUE(ga_method_find, (P("index3"), FINE(&method_))) \
+  VALUE(ga_method_has_order, ((ga_method)0, 2)) \
   STATUS(ga_system_check, (P(sys), P(&point), 0.5, FINE(&check_report_))) \
   STATUS(ga_evaluation_create, (P(ctx), P(sys), P(&none.evaluation))) \
   VOID(ga_evaluation_destroy, (P(&none.evaluation))) \
@@ -679,6 +680,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_stepper_undo, (P(st))) \
   VALUE(ga_stepper_failure, (P(st), P(&step_failure_))) \
   STATUS(ga_stepper_error, (P(st), FINE(numbers), FINE(numbers), FINE(numbers))) \
+  STATUS(ga_stepper_force_error, (P(st), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers))) \
   STATUS(ga_stepper_interpolate, (P(st), 0.5, FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers), FINE(numbers))) \
   VALUE(ga_stepper_nodes, (P(st), P(numbers), P(numbers))) \
   VALUE(ga_stepper_order, (P(st))) \
