@@ -184,7 +184,7 @@ static void find_force_errors(ga_stepper *st, int order, double *e)
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   const levels l = levels_of(st);
-  const int M = c->now->stages, stiff = c->in_order && st->opts.order == 0 && order == c->now->order;
+  const int M = c->now->stages, stiff = c->damps && order == c->now->order;
   int screws = 0;
   for (int i = 0; i < sys->n; i++) e[i] = 0.0;
   for (int b = 0; b < GA_N_BLOCKS; b++)

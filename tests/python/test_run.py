@@ -79,7 +79,7 @@ class Run(unittest.TestCase):
                 for given in ({}, {"order": "auto"}, {"order": 0}, {"order": 4})]
         for other in runs[1:3]:
             self.assertTrue(np.array_equal(runs[0]["hinge.angle"], other["hinge.angle"]))
-        self.assertNotEqual(len(runs[0].t), len(runs[3].t))
+        self.assertFalse(np.array_equal(runs[0]["hinge.angle"], runs[3]["hinge.angle"]))
         with self.assertRaisesRegex(galpha.Error, "neither auto nor a whole number"):
             galpha.run(rig.model("pendulum"), t_end=0.2, method="automatic", order="automatic")
 
