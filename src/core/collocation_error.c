@@ -187,6 +187,7 @@ static void find_force_errors(ga_stepper *st, int order, double *e)
   const int M = c->now->stages, stiff = c->damps && order == c->now->order;
   int screws = 0;
   for (int i = 0; i < sys->n; i++) e[i] = 0.0;
+  find_levels(&l, 0, sys->n);
   for (int b = 0; b < GA_N_BLOCKS; b++)
     add_errors(&l, stiff ? M : order, stiff ? STIFF_STATES[M] : FACTOR[order], sys->start[b], sys->size[b],
                e + sys->start[b]);

@@ -261,13 +261,19 @@ static void motion_at(ga_stepper *st, double s, const place *p, const ga__inside
  * Those of the nodes have a lower order than q, v and x, which are integrals of them, and the polynomial
  * through them has errors of its own. So they are solved for again at each place that is asked for, with q, v
  * and x there, by the factors of the node next to it. The state of the run, its next step and the counts of
- * its work do not depend on that. Not where sweeps go from node to node: stiff forces turn small errors of q
- * into large ones of accelerations. */
+ * its work do not depend on that. Not in steps for stiff equations: their forces turn small errors of q into
+ * large ones of accelerations. */
+
+static int is_stiff(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return c->in_order && (c->damps || st->opts.order != 0);
+}
 
 static int asks_for_forces(const ga_stepper *st, const ga__inside *out)
 {
   const int any = out->vdot || out->lambda || out->psi || out->xdot || out->y;
-  return any && !out->coarse && !out->plain && !ga__colloc_of(st)->in_order && st->factors.now.valid;
+  return any && !out->coarse && !out->plain && !is_stiff(st) && st->factors.now.valid;
 }
 
 /* What is asked for, and room for the rest: where nothing is wanted, that of the family. */

@@ -72,7 +72,6 @@ class Run(unittest.TestCase):
         for i, row in enumerate(rows):
             self.assertEqual(row.__array_interface__["data"][0], start + i * res.values.strides[0])
 
-    @rig.needs("pandas")
     def test_order(self):
         """python: the order is a number or the word auto"""
         runs = [galpha.run(rig.model("pendulum"), t_end=0.2, method="automatic", tolerance=1e-6, **given)
@@ -83,6 +82,7 @@ class Run(unittest.TestCase):
         with self.assertRaisesRegex(galpha.Error, "neither auto nor a whole number"):
             galpha.run(rig.model("pendulum"), t_end=0.2, method="automatic", order="automatic")
 
+    @rig.needs("pandas")
     def test_pandas(self):
         """python: a table of pandas has names, times and units"""
         res = galpha.run(rig.model("pendulum"), t_end=1.0)
