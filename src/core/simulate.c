@@ -375,6 +375,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
     if (!status && !moved)
       sim->edge_pause = 1.0, status = ga__sim_make_accepted_step(sim, &err); /* the end is nearer */
   }
+  if (status == GA_ERR_STEP && !moved) status = ga__sim_fall_back(sim, status, &restarted);
   if (!status && restarted) return after_restart(sim);
   if (status) return status;
   sim->st->busy = 1; /* until all outputs and events of the step have been reported */

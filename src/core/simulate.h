@@ -114,6 +114,9 @@ ga_status ga__sim_choose_rule(ga_simulator *sim);
  * for it, or it cannot be started there. */
 int ga__sim_wants_member(const ga_simulator *sim);
 ga_status ga__sim_change_member(ga_simulator *sim, int *changed);
+/* Where collocation has failed with steps of all sizes: order 2 goes on from the state before, if it can. Returns
+ * `failed`, with its error, if not. */
+ga_status ga__sim_fall_back(ga_simulator *sim, ga_status failed, int *changed);
 
 /* -- Limits of step sizes (simulate_size.c) -- */
 double ga__sim_run_length(const ga_simulator *sim);

@@ -292,6 +292,48 @@ static void goes_on_without_a_change(void **state)
   close_run(&a);
 }
 
+/* Equations that cannot be evaluated by collocation from some time on, at any size of its steps. */
+static struct {
+  ga_eval_fn force;
+  const ga_stepper *st;
+  double from;
+} hostile;
+
+static int hostile_force(void *user, const ga_point *p, double *out)
+{
+  const int second = hostile.st->method->has_order || ga__member_is_second(hostile.st);
+  return p->t > hostile.from && second ? 1 : hostile.force(user, p, out);
+}
+
+/* Where steps of collocation fail at all sizes, order 2 goes on; collocation alone has to end there. */
+static void order_2_goes_on_where_collocation_fails(void **state)
+{
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    run a;
+    open_run(&a, "spring_mass", k ? GA_COLLOCATION : GA_AUTOMATIC, 0, 1e-5, 0.0);
+    ga_system *sys = (ga_system *)a.r.st->sys;
+    hostile.force = sys->def.force;
+    hostile.st = a.r.st;
+    hostile.from = 0.4 * a.r.problem->reference.t;
+    start_run(&a);
+    for (int i = 0; i < 3; i++) assert_status(a.r.ctx, ga_simulator_step(a.sim), GA_OK);
+    assert_true(ga_stepper_order(a.r.st) > 2);
+    sys->def.force = hostile_force;
+    const ga_status status = ga_simulator_run(a.sim);
+    if (k) {
+      assert_int_equal(status, GA_ERR_STEP);
+      assert_true(ga_stepper_state(a.r.st)->t <= hostile.from);
+    } else {
+      assert_status(a.r.ctx, status, GA_OK);
+      assert_int_equal(ga_stepper_order(a.r.st), 2);
+      assert_true(error_of(&a) < 5e-3);
+    }
+    sys->def.force = hostile.force;
+    close_run(&a);
+  }
+}
+
 /* With a given order it is that method alone, to the last bit; equal steps are those of order 2. */
 static void given_orders(void **state)
 {
@@ -419,6 +461,7 @@ int main(void)
       cmocka_unit_test(growth_is_that_of_the_stiffest),
       cmocka_unit_test(first_orders),
       cmocka_unit_test(goes_on_without_a_change),
+      cmocka_unit_test(order_2_goes_on_where_collocation_fails),
       cmocka_unit_test(given_orders),
       cmocka_unit_test(resumed),
       cmocka_unit_test(followed),
