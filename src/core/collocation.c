@@ -492,7 +492,8 @@ static ga_status prepare_node(ga_stepper *st, int m)
   ga_jacobian J = derivatives(st, &site, m);
   p.motion = ++st->motion;
   count_jacobian(st);
-  const ga_status status = ga__jacobian_unchecked(&st->deriv, &p, &J);
+  const ga_status status = st->sys->def.sweep ? ga__b_alone(&st->deriv, &p, &J, st->r)
+                                              : ga__jacobian_unchecked(&st->deriv, &p, &J);
   return status ? status : factor_node(st, &site, m, &p);
 }
 
@@ -629,26 +630,49 @@ static ga_status evaluate_nodes(ga_stepper *st, int renew, ga__scratch scratch)
   return status;
 }
 
-/* Constraints of velocities become those of accelerations: A₁⁻¹ g/h. All signs are changed. */
-static void transform_constraints(ga_stepper *st)
+/* r_m[n] := −Σ_j w_mj r_j/h, of a number of nodes that the compiler knows; stride: of r. */
+GA__INLINE void mix_nodes(const int M, double *r, int n, int stride, const ga__colloc_rule *rule, double h)
 {
-  const ga_system *sys = st->sys;
-  const ga__colloc *c = ga__colloc_of(st);
-  const int first = sys->nv, end = sys->start[GA_BLOCK_X], n = sys->n, M = c->now->stages;
+  GA__INDEPENDENT
+  for (int i = 0; i < n; i++) {
+    double g[GA__NODES];
+    for (int m = 1; m <= M; m++) g[m] = r[m * stride + i];
+    for (int m = 1; m <= M; m++) {
+      double sum = 0.0;
+      for (int j = 1; j <= M; j++) sum += rule->inverse[m][j] * g[j];
+      r[m * stride + i] = -sum / h;
+    }
+  }
+}
+
+/* Constraints of velocities become those of accelerations: A₁⁻¹ g/h. All signs are changed. */
+GA__WIDE static void transform_rows(const ga_system *sys, const ga__colloc_rule *rule, double h, double *all)
+{
+  const int first = sys->nv, end = sys->start[GA_BLOCK_X], n = sys->n, M = rule->stages;
   for (int m = 1; m <= M; m++) {
-    double *r = c->r + m * n;
+    double *r = all + m * n;
     for (int i = 0; i < first; i++) r[i] = -r[i];
     for (int i = end; i < n; i++) r[i] = -r[i];
   }
-  for (int i = first; i < end; i++) {
-    double g[GA__NODES];
-    for (int m = 1; m <= M; m++) g[m] = c->r[m * n + i];
-    for (int m = 1; m <= M; m++) {
-      double sum = 0.0;
-      for (int j = 1; j <= M; j++) sum += c->now->inverse[m][j] * g[j];
-      c->r[m * n + i] = -sum / st->h;
-    }
+  switch (M) {
+  case 2:
+    mix_nodes(2, all + first, end - first, n, rule, h);
+    break;
+  case 3:
+    mix_nodes(3, all + first, end - first, n, rule, h);
+    break;
+  case 4:
+    mix_nodes(4, all + first, end - first, n, rule, h);
+    break;
+  default:
+    mix_nodes(M, all + first, end - first, n, rule, h);
   }
+}
+
+static void transform_constraints(ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  transform_rows(st->sys, c->now, st->h, c->r);
 }
 
 static void measure_sizes(ga_stepper *st)
@@ -1016,29 +1040,32 @@ static void count_stiff_step(ga_stepper *st)
 }
 
 /* Simple sweeps that fail again, with a shorter step or soon after, show stiff equations: sweeps in order
- * then, by the rule for stiff equations until it is known that the motion is resolved (simulate_order.c), and
- * where the other one fails twice in a row. */
+ * then, by the rule for stiff equations unless the last of such steps have shown that the motion is resolved
+ * (simulate_order.c), and where these fail again with a shorter step. */
 #define FAILURES 1.5
 
-static int try_other_sweeps(ga_stepper *st)
+static int try_other_sweeps(ga_stepper *st, int *damps)
 {
   ga__colloc *c = ga__colloc_of(st);
+  const double *own = st->now.own;
   const int given = st->follows || !(st->tolerance > 0.0); /* such steps do not become shorter */
   if (c->in_order && (c->damps || st->opts.order != 0)) return 0;
   c->failures = failures_here(st) + 1;
   c->failed_at = st->state_number;
-  if (c->in_order) return given || c->failures > 1;
-  return given || st->now.own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
+  *damps = c->in_order || !(own[GA__COLLOC_SPAN] > 0.0) || own[GA__COLLOC_DAMPS] > 0.0;
+  if (c->in_order) return given || c->failures > (own[GA__COLLOC_STIFF] > 0.0 ? 1 : 2);
+  return given || own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
 }
 
 static ga_status iterate(ga_stepper *st, ga__scratch scratch)
 {
   const ga__colloc *c = ga__colloc_of(st);
   ga__colloc_progress p;
+  int damps;
   ga_status status = check_turns(st);
   if (!status) status = make_sweeps(st, &p, scratch);
-  while (status == GA_RETRY_NEWTON && try_other_sweeps(st)) {
-    begin_nodes(st, st->h, 1, 1);
+  while (status == GA_RETRY_NEWTON && try_other_sweeps(st, &damps)) {
+    begin_nodes(st, st->h, 1, damps);
     status = make_sweeps(st, &p, scratch);
   }
   if (!status && c->in_order) move_nodes(st, exact_enough(st));

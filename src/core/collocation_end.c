@@ -157,6 +157,21 @@ static ga_status constraint_accelerations(ga_stepper *st, const ga_point *p, dou
   return status ? status : ga__k_acc(&st->deriv, p, fixed + start[GA_BLOCK_PSI]);
 }
 
+/* M vdot − f, −s, −o into r[n]; other rows are lost. */
+static ga_status dynamics_at(const ga_system *sys, const ga_point *p, double *r, double *force)
+{
+  const int *start = sys->start;
+  if (sys->def.sweep) return ga__sweep(sys, p, r, NULL, NULL, force);
+  ga_status status = ga__call(sys, GA__MASS, p, r);
+  if (!status) status = ga__call(sys, GA__FORCE, p, force);
+  if (!status) status = ga__call(sys, GA__STATE, p, r + start[GA_BLOCK_X]);
+  if (!status) status = ga__call(sys, GA__OUTPUT, p, r + start[GA_BLOCK_Y]);
+  if (status) return status;
+  for (int i = 0; i < sys->nv; i++) r[i] -= force[i];
+  for (int i = start[GA_BLOCK_X]; i < sys->n; i++) r[i] = -r[i];
+  return GA_OK;
+}
+
 /* −(M vdot − f, B vdot + ..., A vdot + ..., xdot − s, y − o) into r[n] */
 static ga_status residual_at(ga_stepper *st, double t, const ga__inside *at, const double *fixed, double *r,
                              ga__scratch scratch)
@@ -166,18 +181,13 @@ static ga_status residual_at(ga_stepper *st, double t, const ga__inside *at, con
   double *force = ga__take(&scratch, sys->nv);
   ga_point p = point_of(t, at);
   p.motion = ++st->motion;
-  ga__copy_numbers(r, fixed, sys->n);
-  ga_status status = ga__call(sys, GA__MASS, &p, r);
-  if (!status) status = ga__call(sys, GA__FORCE, &p, force);
-  if (!status) status = ga__call(sys, GA__STATE, &p, r + start[GA_BLOCK_X]);
-  if (!status) status = ga__call(sys, GA__OUTPUT, &p, r + start[GA_BLOCK_Y]);
+  const ga_status status = dynamics_at(sys, &p, r, force);
   if (status) return status;
-  for (int i = 0; i < sys->nv; i++) r[i] -= force[i];
+  ga__copy_numbers(r + sys->nv, fixed + sys->nv, start[GA_BLOCK_X] - sys->nv);
   if (size[GA_BLOCK_LAMBDA]) ga__b_mul(sys, r + start[GA_BLOCK_LAMBDA], st->jacobian_Q, at->vdot);
   if (size[GA_BLOCK_PSI]) ga__saddle_a_mul(&st->saddle, r + start[GA_BLOCK_PSI], at->vdot);
-  for (int i = 0; i < size[GA_BLOCK_X]; i++)
-    r[start[GA_BLOCK_X] + i] = at->xdot[i] - r[start[GA_BLOCK_X] + i];
-  for (int i = 0; i < size[GA_BLOCK_Y]; i++) r[start[GA_BLOCK_Y] + i] = at->y[i] - r[start[GA_BLOCK_Y] + i];
+  for (int i = 0; i < size[GA_BLOCK_X]; i++) r[start[GA_BLOCK_X] + i] += at->xdot[i];
+  for (int i = 0; i < size[GA_BLOCK_Y]; i++) r[start[GA_BLOCK_Y] + i] += at->y[i];
   for (int i = 0; i < sys->n; i++) r[i] = -r[i];
   return GA_OK;
 }

@@ -92,7 +92,7 @@ static ga_status scaled_residual(ga_stepper *st, const ga_state *s, double part,
   for (int i = 0; !status && i < sys->nv; i++) residual[i] *= part * h * h;
   for (int i = 0; i < nx; i++)
     rate[i] = rate_of_cubic(before->x[i], before->xdot[i], now->x[i], now->xdot[i], h, place);
-  if (!status && st->family->interpolate) status = ga__interpolate_xdot(st, s->t, rate);
+  if (!status && nx > 0 && st->family->interpolate) status = ga__interpolate_xdot(st, s->t, rate);
   for (int i = 0; !status && i < nx; i++) residual[x + i] = part_x * h * (rate[i] + residual[x + i]);
   return status;
 }

@@ -48,8 +48,8 @@ ga_status ga__sweep(const ga_system *sys, const ga_point *p, double *out, double
                     double *force);
 /* The arrays of a sweep: out[n]; rate and J may be NULL. */
 ga_sweep ga__sweep_into(const ga_system *sys, double *out, double *rate, ga_jacobian *J);
-/* B alone (J->want is GA_WANT_B) into J->Q, which has zeros or earlier numbers of this system. Uses the
- * sweep if there is one; its numbers are not checked. room[n] is work space. */
+/* What J wants, B alone mostly, without residuals, into arrays that have zeros or earlier numbers of this
+ * system. Uses the sweep if there is one; its numbers are not checked. room[n] is work space. */
 ga_status ga__b_alone(ga__deriv *w, const ga_point *p, ga_jacobian *J, double *room);
 /* d/ds of fn (GA__PHI, GA__K) or, for GA__PHI_DOT, of B v + Φ_t, along (t + s, move(q, s v)) at fixed v, by
  * fourth-order differences. doubt: uncertainty, may be NULL. */

@@ -107,8 +107,8 @@ void ga__sim_choose_order(ga_simulator *sim, double h, double work, int rejected
 void ga__sim_use_order(const ga_simulator *sim); /* before a step */
 /* At a start, which order 2 has made: *second: 1: collocation goes on. next is lost. */
 ga_status ga__sim_choose_first_member(ga_simulator *sim, int *second);
-/* Where sweeps from node to node have just begun: whether their rule has to be the one for stiff equations.
- */
+/* Where sweeps from node to node have just begun, and from time to time: whether their rule has to be the one
+ * for stiff equations. */
 ga_status ga__sim_choose_rule(ga_simulator *sim);
 /* 1: the next order is one of the other member; then the change, by a restart, unless the motion is too stiff
  * for it, or it cannot be started there. */

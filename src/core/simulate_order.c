@@ -46,6 +46,7 @@ enum {
 #define LOOSE 1e-3
 #define TIGHTER 1e-5    /* and the same work below TIGHTER */
 #define ROUGH 2.0       /* times the work of a step without rejections: the motion is rough */
+#define USUAL 4.0       /* sweeps of a step: those of the last one may be few */
 #define OFTEN 0.25      /* or where so many attempts per step are rejected */
 #define EVEN 1.25       /* predicted work of order 2 for which it is tried in the first case, */
 #define LESS 0.4        /* and in the second */
@@ -62,8 +63,9 @@ enum {
  * only motions that are stiffer by this are for order 2. Long chains have a growth of 50 to 300, flexible
  * machines of 1e6 and more. */
 #define FEWER_FACTORS 300.0
-#define SOFT 1.0       /* sweeps that fail below this do so for another reason */
-#define RESOLVED 25.0  /* up to this, of any system, steps from node to node need no damping */
+#define SOFT 1.0             /* sweeps that fail below this do so for another reason */
+#define RESOLVED 25.0        /* up to this, of any system, steps from node to node need no damping */
+#define STILL_RESOLVED 100.0 /* and up to this where they did without */
 #define LEAP 3.0       /* steps of collocation that are worth it are longer than those of order 2 by this, */
 #define LEAST_LEAP 2.0 /* or at least by this */
 #define EARLY 0.03     /* of the run: such steps, before any were made */
@@ -72,6 +74,7 @@ enum {
 enum {
   STIFF_AT_ONCE = 10, /* such steps behind a change, where it is known that the motion is stiff */
   MANY = 300,         /* unknowns of a large system */
+  RULE_EVERY = 40,    /* steps from node to node, between looks at their growth */
   FIRST_LOOK = 8,     /* steps of order 2 until it is looked whether it still is, at first, */
   LAST_LOOK = 512     /* and at most */
 };
@@ -185,6 +188,13 @@ static int has_begun_in_order(const ga_stepper *st)
          own[GA__COLLOC_STIFF] == own[GA__COLLOC_SPAN];
 }
 
+/* Whether it is looked at how stiff the motion is: then, and from time to time. */
+static int is_rule_due(const ga_stepper *st)
+{
+  const double left = st->method->has_order ? st->now.own[GA__COLLOC_STIFF] : 0.0;
+  return has_begun_in_order(st) || (left > 0.0 && fmod(left, RULE_EVERY) == 0.0);
+}
+
 /* The last step was one for stiff equations, and not the first, behind which it is looked whether they are.
  */
 static int is_in_stiff_steps(const ga_stepper *st)
@@ -199,7 +209,7 @@ static int is_rough(const ga_stepper *st)
   const double *plan = st->now.plan;
   const ga__colloc *c = ga__colloc_of(st);
   const double made = plan[GA__PLAN_WORK] / fmax(plan[GA__PLAN_STEPS] - 1.0, 1.0);
-  const int costly = made > ROUGH * work_of_step((int)plan[GA__PLAN_ORDER], c->sweeps);
+  const int costly = made > ROUGH * work_of_step((int)plan[GA__PLAN_ORDER], fmax(c->sweeps, USUAL));
   const int seen = plan[GA__PLAN_SEEN] > ENOUGH_SEEN && plan[GA__PLAN_ENTERED] == 1.0;
   const double share = costly ? EVEN : seen || is_often_rejected(plan) ? LESS : 0.0;
   return c->damps || plan[GA__PLAN_TAKEN_2] < share * plan[GA__PLAN_TAKEN];
@@ -424,9 +434,10 @@ ga_status ga__sim_choose_rule(ga_simulator *sim)
   ga_stepper *st = sim->st;
   const ga_error said = sim->ctx->error;
   double growth = HUGE_VAL;
-  if (!may_choose(sim) || !has_begun_in_order(st) || !(st->now.own[GA__COLLOC_DAMPS] > 0.0)) return GA_OK;
+  if (!may_choose(sim) || !is_rule_due(st)) return GA_OK;
   const ga_status status = ga__growth(st, st->now.scalar[GA__H_OLD], &growth);
-  if (!status && growth < RESOLVED) st->now.own[GA__COLLOC_DAMPS] = 0.0;
+  const double most = st->now.own[GA__COLLOC_DAMPS] > 0.0 ? RESOLVED : STILL_RESOLVED;
+  if (!status) st->now.own[GA__COLLOC_DAMPS] = !(growth < most);
   return forgive(sim, &said, status);
 }
 
