@@ -198,6 +198,7 @@ static const app_option fit_rows[] = {
      "known standard deviation of a column (default: estimated from the residuals)"},
     {"time-column", 0, "NAME", 0, "column with the time (default time or t)"},
     {"set-in", 0, "FILE NAME=VALUE", 1, "a parameter of one experiment alone"},
+    {"si", 0, NULL, 0, "columns without a unit are in SI units, and no warning says so"},
     {"iterations", 0, "N", 0, "most iterations (default 50)"},
     {"confidence", 0, "X", 0, "of intervals, in percent (default 95)"},
     {"differences", 0, NULL, 0, "differences of runs in place of derivatives"},

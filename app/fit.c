@@ -77,7 +77,7 @@ static int check_unit(const fit *f, const app_table *t, const char *file, int co
   const char *unit = ga_machine_signal_unit(m, signal);
   ga_dimension is, expected;
   if (!*t->unit[column]) {
-    if (strcmp(unit, "1") != 0)
+    if (strcmp(unit, "1") != 0 && !app_has(f->s.a, "si"))
       fprintf(stderr, "warning: %s: column \"%s\" has no unit; its values are taken as %s\n", file,
               t->name[column], unit);
     return APP_DONE;
@@ -191,8 +191,12 @@ static int read_data(fit *f)
                          f->data[e].name);
     code = app_table_read(a, f->s.ctx, f->data[e].name, app_text(a, "time-column"), &f->table[e]);
     if (code) return code;
-    columns += (size_t)f->table[e]->n_columns;
-    values += (size_t)f->table[e]->n_columns * (size_t)f->table[e]->n;
+    const app_table *t = f->table[e];
+    if (!*t->unit[t->time] && !app_has(a, "si"))
+      fprintf(stderr, "warning: %s: column \"%s\" has no unit; its values are taken as s\n", f->data[e].name,
+              t->name[t->time]);
+    columns += (size_t)t->n_columns;
+    values += (size_t)t->n_columns * (size_t)t->n;
   }
   f->signals = calloc(columns, sizeof *f->signals);
   f->sigma = calloc(columns, sizeof *f->sigma);

@@ -98,11 +98,12 @@ static int make_design(app_study *s)
 
 /* ---- Measures and signals ---- */
 
-/* 1: the text begins with "NAME=" of a measure's own name; *n: its length. */
+/* 1: the text begins with "NAME=" of a measure's own name, which may be anything but a beginning of an expression with
+ * a measure; *n: its length. */
 static int has_name(const char *text, size_t *n)
 {
-  *n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ ");
-  return *n > 0 && text[*n] == '=' && text[*n + 1] != '=';
+  *n = strcspn(text, "=()<>!\"\n\r\t");
+  return *n > strspn(text, " ") && text[*n] == '=' && text[*n + 1] != '=';
 }
 
 int app_measures_take(const app_arguments *a, int *n, char ***texts, char ***labels)

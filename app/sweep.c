@@ -31,6 +31,7 @@ typedef struct sweep {
   double began;
   app_ranks ranks;
   app_sweep_ranks others; /* rank 0 */
+  int has_journal;        /* 1: it is open, so that it is this sweep's */
   int lost;               /* 1: messages have failed */
 } sweep;
 
@@ -135,16 +136,18 @@ static int create(sweep *w)
     return fprintf(stderr, "%s: the model has errors\n", o.model), APP_USAGE;
   if (status) {
     const int code = app_study_explain(&w->o, status);
-    if (status != GA_ERR_FILE || !waits || resume) return code;
+    if (ga_context_error(w->o.ctx)->reason != GA_REASON_JOURNAL_UNFINISHED) return code;
     fprintf(stderr, "  --resume continues it; without the file a sweep begins anew\n");
     return APP_USAGE;
   }
+  w->has_journal = o.journal != NULL;
   w->n_runs = ga_design_n_runs(w->o.design);
   if (!resume || waits || w->ranks.rank > 0) return check_settings(w);
   if (is_complete(w)) return check_settings(w);
   ga_study_destroy(&w->study); /* there is no journal: one is begun */
   o.journal = w->journal;
   status = ga_study_create(w->o.ctx, &o, &w->study);
+  w->has_journal = !status;
   return status ? app_study_explain(&w->o, status) : check_settings(w);
 }
 
@@ -224,7 +227,7 @@ static int report(sweep *w, int stopped)
     return APP_FAILED;
   }
   if (!w->quiet) {
-    printf("%ld runs in %s\n", done, time);
+    printf("%ld run%s in %s\n", done, done == 1 ? "" : "s", time);
     print_columns(w);
     printf("table in %s\n", w->out);
   }
@@ -316,7 +319,7 @@ int app_sweep(const app_arguments *a)
     if (w.ranks.f) code = app_sweep_greet(&w.others, code);
     if (!code) code = run(&w);
   }
-  const int unused = w.ranks.rank == 0 && w.study && ga_study_n_done(w.study) == 0;
+  const int unused = w.has_journal && ga_study_n_done(w.study) == 0;
   const int gives_up =
       w.ranks.f && w.ranks.rank == 0 && w.study && !w.others.idle && ga_study_n_done(w.study) < w.n_runs;
   ga_study_destroy(&w.study);

@@ -15,7 +15,7 @@ typedef struct hello {
 } hello;
 
 typedef struct row_message {
-  long long run; /* −1: the worker fails for lack of memory */
+  long long run; /* −1: the worker fails, text says why */
   int status, warnings;
   char text[GA_ERROR_TEXT];
 } row_message;
@@ -67,7 +67,8 @@ int app_sweep_serve(app_sweep_ranks *w, int stop)
                               .warnings = m.warnings,
                               .text = m.text,
                               .values = (const double *)(const void *)((char *)w->message + sizeof m)};
-    if (m.run < 0 || ga_study_store(w->study, &row)) return 0;
+    if (m.run < 0) return fprintf(stderr, "galpha sweep: rank %d: %s\n", from, m.text), 0;
+    if (ga_study_store(w->study, &row)) return 0;
     send_run(r, from, stop ? -1 : ga_study_take(w->study));
   }
   return 1;
@@ -96,6 +97,8 @@ int app_sweep_work(app_sweep_ranks *w, int code, const char *text)
       m = (row_message){.run = row.run, .status = row.status, .warnings = row.warnings};
       snprintf(m.text, sizeof m.text, "%s", row.text);
       memcpy((char *)w->message + sizeof m, row.values, size - sizeof m);
+    } else {
+      snprintf(m.text, sizeof m.text, "%s", ga_study_worker_error(worker)->text);
     }
     memcpy(w->message, &m, sizeof m);
     if (!r->f->send(0, w->message, size) || r->f->receive(0, &run, sizeof run) < 0) status = GA_ERR_FILE;

@@ -391,6 +391,7 @@ GA_API const char *ga_version(void);
   X(GA_REASON_FILE_KIND, "a file is not of the kind that is needed")                                         \
   X(GA_REASON_FILE_IN_USE, "another run writes the file")                                                    \
   X(GA_REASON_FILE_CHANGED, "another program changed a file")                                                \
+  X(GA_REASON_JOURNAL_UNFINISHED, "a file has the finished runs of a sweep that was not completed")          \
   X(GA_REASON_FILE_DAMAGED, "a file is damaged")                                                             \
   X(GA_REASON_RECORDS_DAMAGED, "parts of a file are damaged")                                                \
   X(GA_REASON_CANNOT_RESUME, "a run cannot be resumed from a file")                                          \

@@ -236,6 +236,8 @@ GA_API const char *ga_model_data(const ga_model *model);
 /* 1: the file at path is one that the model was made of: its own, an included one, one with a mesh, a table
  * or a tyre, by whatever name. Who writes a file beside a model asks this first. */
 GA_API int ga_model_reads(const ga_model *model, const char *path);
+/* 1: one of these files has been written, replaced or removed since it was read. */
+GA_API int ga_model_is_outdated(const ga_model *model);
 
 /* The model as one YAML text that needs no other files: included files are merged, parameters have the values
  * given by opts.set. Everything else is as it was written: names, order, expressions, quantities with their

@@ -214,8 +214,11 @@ GA_API ga_status ga_study_store(ga_study *study, const ga_study_row *row);
 GA_API ga_status ga_study_worker_create(const ga_study *study, const volatile int *stop,
                                         ga_study_worker **out);
 GA_API void ga_study_worker_destroy(ga_study_worker **worker);
-/* GA_OK: *row is valid until the next call, also that of a run that failed; GA_STOPPED: by `stop`. */
+/* GA_OK: *row is valid until the next call, also that of a run that failed; GA_STOPPED: by `stop`. All others end a
+ * sweep: GA_ERR_INCONSISTENT: the model's files have changed since it was created. */
 GA_API ga_status ga_study_compute(ga_study_worker *worker, long run, ga_study_row *row);
+/* The last failure of a worker's calls; NULL for NULL. */
+GA_API const ga_error *ga_study_worker_error(const ga_study_worker *worker);
 
 /* Called every `poll_seconds` by the thread that has called ga_study_run(); non-zero stops the sweep. */
 typedef int (*ga_study_poll_fn)(void *user, ga_study *study);

@@ -31,6 +31,25 @@ class Outcome(NamedTuple):
         return [f"{m.place}: {m.text}" if m.place else m.text for m in self.messages if m.level == "warning"] + self.others
 
 
+    def renamed(self, names: "Dict[str, str]") -> "Outcome":
+        """With other names in its texts, as of temporary files that the caller does not know."""
+        error = self.error
+        if error is not None:
+            for key, value in {**error.__dict__}.items():
+                if isinstance(value, str):
+                    setattr(error, key, replaced(value, names))
+            error.args = (error.text,)
+        return self._replace(printed=replaced(self.printed, names), reported=replaced(self.reported, names),
+                             others=[replaced(line, names) for line in self.others])
+
+
+def replaced(value: str, names: "Dict[str, str]") -> str:
+    """A text with other names in it."""
+    for name, other in names.items():
+        value = value.replace(name, other)
+    return value
+
+
 WARNING = "warning: "  # begins a line
 
 

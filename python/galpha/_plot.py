@@ -21,7 +21,7 @@ def plot(result: "Result", signals: Sequence[str], file: "Optional[str | os.Path
         drawn_here = False
     if drawn_here:
         return _by_matplotlib(result, _chosen(result, signals), band)
-    return _by_program(result, signals, file, {**options, "band": band or None})
+    return by_program(result.path, signals, file, {**options, "band": band or None})
 
 
 def _chosen(result: "Result", signals: Sequence[str]) -> "List[str]":
@@ -78,13 +78,14 @@ class Picture:
         return self.data if self.path.suffix == ".png" else None
 
 
-def _by_program(result: "Result", signals: Sequence[str], file: "Optional[str | os.PathLike[str]]",
-                options: "Dict[str, Any]") -> Picture:
+def by_program(path: Path, signals: Sequence[str], file: "Optional[str | os.PathLike[str]]",
+               options: "Dict[str, Any]") -> Picture:
+    """A picture of a file with results or the table of a sweep."""
     from ._commands import arguments, command
 
     with tempfile.TemporaryDirectory(prefix="galpha-") as folder:
         target = Path(file) if file is not None else Path(folder) / "plot.svg"
-        command("plot", result.path, *signals, f"--out={target}", *arguments("plot", options))
+        command("plot", path, *signals, f"--out={target}", *arguments("plot", options))
         return Picture(target)
 
 

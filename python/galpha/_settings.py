@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from ._library import ffi, lib, nearest, text
+from ._library import encode, ffi, lib, nearest, text
 from .errors import raise_context
 
 
@@ -30,7 +30,15 @@ _NAMES = {**{name: name for name in TABLE},
           **{text(row.option).replace("-", "_"): name for name, row in TABLE.items() if row.option != ffi.NULL}}
 
 
-def _number(row: Any, name: str, value: Any) -> Any:
+def _quantity(context: Any, row: Any, name: str, value: str) -> float:
+    """A number with a unit, "1 ms"."""
+    out = ffi.new("double *")
+    if lib.ga_quantity_parse(context, encode(value), row.unit, out, ffi.NULL, ffi.NULL):
+        raise ValueError(f"{name}: {text(lib.ga_context_error(context).text)}")
+    return float(out[0])
+
+
+def _number(context: Any, row: Any, name: str, value: Any) -> Any:
     """A value as the member's type."""
     if row.type == lib.GA_SETTING_CHOICE:
         choices = [text(row.choices[i]) for i in range(row.n_choices)]
@@ -46,7 +54,7 @@ def _number(row: Any, name: str, value: Any) -> Any:
                 raise ValueError(f"{name}: {value!r} is neither {word!r} nor a whole number")
             return 0
         return int(value)
-    return float(value)
+    return _quantity(context, row, name, value) if isinstance(value, str) else float(value)
 
 
 def settings(context: Any, given: "Dict[str, Any]") -> Any:
@@ -63,7 +71,7 @@ def settings(context: Any, given: "Dict[str, Any]") -> Any:
             raise TypeError(f"there is no setting {key!r}" + (f"; the nearest is {near!r}" if near else ""))
         row = TABLE[name]
         kind = "double *" if row.type == lib.GA_SETTING_NUMBER else "int *"
-        ffi.cast(kind, ffi.cast("char *", out) + row.offset)[0] = _number(row, name, value)
+        ffi.cast(kind, ffi.cast("char *", out) + row.offset)[0] = _number(context, row, name, value)
         chosen.add(name)
     if "accuracy" in chosen and out.accuracy > 0.0:
         raise ValueError("accuracy: error bars are those of models in files; compare two tolerances instead")

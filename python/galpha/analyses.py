@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
-import weakref
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple, TypeVar, Union
 
@@ -16,7 +14,7 @@ from . import _commands
 from ._library import h5py
 from .errors import Error, Interrupted, ModelError
 from .machine import Machine
-from .results import Array, Result, _as_text
+from .results import Array, Folder, Result, _as_text
 
 Path_ = Union[str, "os.PathLike[str]"]
 Model = Union[Path_, Machine]  #: a file, or a machine built part by part
@@ -24,18 +22,6 @@ Values = Mapping[str, Union[float, str]]  #: parameters: numbers in SI units, or
 
 
 T = TypeVar("T")
-
-
-class Folder:
-    """A temporary folder that goes with the last one who uses it."""
-
-    def __init__(self) -> None:
-        self.name = tempfile.mkdtemp(prefix="galpha-")  # no Path, whose parts go through Python's table of strings
-        weakref.finalize(self, shutil.rmtree, self.name, True)
-
-    @property
-    def path(self) -> Path:
-        return Path(self.name)
 
 
 @contextlib.contextmanager
@@ -63,7 +49,7 @@ def _call(command: str, model: Model, file: Path, set: "Optional[Mapping[str, An
     given = dict(set or {})
     outcome = _commands.call([command, str(file), *more, *_commands.arguments(command, {"set": given, **options})])
     if isinstance(model, Machine):
-        outcome = _without_file(outcome)
+        outcome = _without_file(outcome).renamed({str(file): model.title})
     return outcome._replace(messages=[m for m in outcome.messages if not (
         m.data and m.data["reason"] == "UNIT_NOT_GIVEN" and not isinstance(given.get(m.data["part"], ""), str))])
 

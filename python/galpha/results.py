@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -24,6 +26,23 @@ ERROR = ":error"
 POSE = ":pose"
 
 
+class Folder:
+    """A temporary folder that goes with the last one who uses it."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="galpha-")  # no Path, whose parts go through Python's table of strings
+        weakref.finalize(self, _remove, self.name, os.getpid())
+
+    @property
+    def path(self) -> Path:
+        return Path(self.name)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a process that was forked has copies of what its parent uses
+        shutil.rmtree(folder, True)
+
+
 class Event(NamedTuple):
     """An event of a run."""
 
@@ -38,7 +57,33 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     return f"; the nearest is {found[0]!r}" if found else ""
 
 
-class Result:
+class OfFile:
+    """What was read from an HDF5 file. Copies, also those for other processes, take a temporary file along."""
+
+    _file: str
+    _keep: Any  #: what owns a temporary file
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self._file)
+
+    def __getstate__(self) -> "Dict[str, Any]":
+        state = dict(self.__dict__)
+        if state.pop("_keep") is not None:
+            state["_bytes"] = self.path.read_bytes()
+        return state
+
+    def __setstate__(self, state: "Dict[str, Any]") -> None:
+        content = state.pop("_bytes", None)
+        self.__dict__.update(state, _keep=None)
+        if content is not None:
+            self._keep = Folder()
+            self._file = os.path.join(self._keep.name, os.path.basename(state["_file"]))
+            self.path.write_bytes(content)
+
+
+class Result(OfFile):
     """A run: `t` [s], and signals by name: res["hinge.angle"].
 
     All signals are rows of one array, `values` [signals × records], which is read once; what indexing returns are views
@@ -70,11 +115,6 @@ class Result:
         self._row = {name: i for i, name in enumerate(names)}
         self.signals: List[str] = [n for n in names if not n.endswith((ERROR, POSE))]  #: their names
         self.units: Dict[str, str] = dict(zip(names, units))  #: by name
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return Path(self._file)
 
     @property
     def status(self) -> str:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 import numpy as np
 
 from . import _commands
-from .analyses import Folder, Model, Path_, Values, _call, _describe, _file_of
+from .analyses import Model, Path_, Values, _call, _describe, _file_of
 from .errors import Error, Interrupted
-from .results import Array
+from .results import Array, Folder
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ class Parameter(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """One experiment of a fit, by signals."""
+    """One experiment of a fit, by signals; "x (2)" is the second column of x."""
 
     name: str  #: of its data
     t: Array  #: [s]
@@ -118,6 +118,7 @@ class Fit:
             axis.plot(curves.t, curves.fitted[signal], color="#c4441d", label="fitted")
             axis.set(xlabel="time (s)", ylabel=signal)
             axis.legend()
+        plt.close(figure)  # a notebook draws what is returned; without this it would do so twice
         return figure
 
     def __repr__(self) -> str:
@@ -199,16 +200,26 @@ def _write_table(path: Path, data: Any) -> None:
             print(",".join("" if np.isnan(x) else repr(float(x)) for x in row), file=file)
 
 
-def _files(data: "Union[Data, Sequence[Data]]", folder: Path) -> "List[str]":
+def _files(data: "Union[Data, Sequence[Data]]", folder: Path) -> "Dict[str, str]":
+    """Files with the data, and what these are called."""
     items: "List[Any]" = list(data) if isinstance(data, (list, tuple)) else [data]
-    files: "List[str]" = []
+    files: "Dict[str, str]" = {}
     for i, item in enumerate(items):
         if isinstance(item, (str, os.PathLike)):
-            files.append(os.fspath(item))
+            files[os.fspath(item)] = os.fspath(item)
         else:
-            files.append(str(folder / f"data{i + 1}.csv"))
-            _write_table(Path(files[-1]), item)
+            file = str(folder / f"data{i + 1}.csv")
+            _write_table(Path(file), item)
+            files[file] = f"experiment {i + 1}"
+    if len(files) < len(items):
+        raise ValueError("a file is given twice")
     return files
+
+
+def _distinct(names: "Sequence[str]") -> "List[str]":
+    """"x", "x (2)" for two columns of one signal."""
+    return [name if names[:i].count(name) == 0 else f"{name} ({names[:i].count(name) + 1})"
+            for i, name in enumerate(names)]
 
 
 def _read_curves(path: Path, files: "List[str]") -> "List[Curves]":
@@ -223,8 +234,9 @@ def _read_curves(path: Path, files: "List[str]") -> "List[Curves]":
     for name, lines in zip(files, blocks):
         heads = [head.rsplit(" [", 1)[0] for head in lines[0].split(",")]
         rows = np.array([[_number(x or None) for x in line.split(",")] for line in lines[1:]], dtype=float)
-        found.append(Curves(name, rows[:, 0], {h: rows[:, i] for i, h in enumerate(heads) if i % 3 == 1},
-                            {heads[i - 1]: rows[:, i] for i in range(len(heads)) if i > 0 and i % 3 == 2}))
+        signals = _distinct(heads[1::3])
+        found.append(Curves(name, rows[:, 0], {s: rows[:, 3 * i + 1] for i, s in enumerate(signals)},
+                            {s: rows[:, 3 * i + 2] for i, s in enumerate(signals)}))
     return found
 
 
@@ -246,9 +258,12 @@ def fit(model: Model, data: "Union[Data, Sequence[Data]]", vary: Vary, *, signal
         sigma: "Optional[Mapping[str, Union[float, str]]]" = None, set: "Optional[Values]" = None,
         sets: "Optional[Sequence[Optional[Values]]]" = None, out: "Optional[Path_]" = None, **settings: Any) -> Fit:
     folder = Folder()
-    files = _files(data, folder.path)
+    names = _files(data, folder.path)
+    files = list(names)
     report, curves, found = folder.path / "fit.json", folder.path / "fit.csv", folder.path / "fitted.yaml"
     more = [*files, *(f"--vary={text}" for text in _vary(vary)), f"--json={report}", f"--csv={curves}"]
+    if not any(file == name for file, name in names.items()):
+        more.append("--si")  # numbers without a unit are in SI units by what fit() says
     if sets is not None and len(sets) != len(files):
         raise ValueError(f"sets are for {len(sets)} experiments, and there are {len(files)}")
     for file, values in zip(files, sets or []):
@@ -256,10 +271,12 @@ def fit(model: Model, data: "Union[Data, Sequence[Data]]", vary: Vary, *, signal
             more += ["--set-in", file, f"{name}={_commands._value(value)}"]
     with _file_of(model) as file_:
         outcome = _call("fit", model, file_, set, {"signal": signals, "sigma": sigma, "out": str(found), **settings}, *more)
+    outcome = outcome.renamed(names)
     result = None
     if report.exists():
         text = found.read_text(encoding="utf-8") if found.exists() else ""
-        result = Fit(json.loads(report.read_text(encoding="utf-8")), _read_curves(curves, files), text, outcome.printed)
+        data_ = json.loads(_commands.replaced(report.read_text(encoding="utf-8"), names))
+        result = Fit(data_, _read_curves(curves, list(names.values())), text, outcome.printed)
         _keep(found, out)
     fitted: Fit = _finish(outcome, result)
     return fitted

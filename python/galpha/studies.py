@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -12,15 +11,17 @@ from . import _commands
 from ._library import h5py
 from .analyses import Model, Path_, Values, _describe, _texts, _to_file
 from .errors import Error
-from .results import Array, Result, _as_text, _nearest
+from .results import Array, OfFile, Result, _as_text, _nearest
 
 if TYPE_CHECKING:
     import pandas
 
+    from ._plot import Picture
+
 Axes = Mapping[str, Union[float, str, Sequence[float], Array]]  #: of parameters: lists in SI units, or texts
 
 
-class Table:
+class Table(OfFile):
     """The table of a sweep: a row for each run; columns by name: table["peak"].
 
     `values` [runs × columns] has all of it; columns are views of it, without a copy. `units`, `messages` (by the number
@@ -45,11 +46,6 @@ class Table:
             self.series: Dict[str, Array] = series
             self.model = _as_text(f["model"][()])  #: its text, with the values of run 0
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return Path(self._file)
-
     def __getitem__(self, name: str) -> Array:
         if name not in self.units:
             raise KeyError(f"there is no column {name!r}{_nearest(name, self.names)}")
@@ -63,6 +59,13 @@ class Table:
     def failed(self) -> "List[int]":
         """Numbers of the runs that failed; `messages` say why."""
         return [int(run) for run in self["run"][self["status"] == 1]]
+
+    def plot(self, *names: str, file: "Optional[Path_]" = None, **options: Any) -> "Picture":
+        """Draws measures over the first parameter, or signals of `record` over time (default: all measures), by the
+        program's `plot` and with its options: plot("peak", file="p.svg"), plot(xy=("k", "peak"))."""
+        from ._plot import by_program
+
+        return by_program(self.path, names, file, options)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each run; units in `attrs["units"]`."""
@@ -85,7 +88,7 @@ def sweep(model: Model, *measures: str, set: "Optional[Axes]" = None, out: "Opti
     return _to_file("sweep", model, out, set, settings, _read_table, *(f"--measure={m}" for m in measures))
 
 
-class Gradient:
+class Gradient(OfFile):
     """Derivatives of measures by parameters: g["end", "k"], g["end"] (all of them, in the order of `by`)."""
 
     def __init__(self, path: Path_, keep: Any = None, summary: str = "", warnings: Sequence[str] = ()) -> None:
@@ -109,11 +112,6 @@ class Gradient:
             self.units: Dict[Any, str] = dict(zip(self.names, _texts(f["units"])))  #: of measures, parameters and pairs
             self.units.update(zip(self.by, _texts(f["by_units"])))
             self.units.update(zip(pairs, _texts(f["gradient_units"])))
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return Path(self._file)
 
     def __getitem__(self, key: "Union[str, Tuple[str, str]]") -> Any:
         name, by = key if isinstance(key, tuple) else (key, None)

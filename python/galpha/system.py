@@ -6,6 +6,8 @@ Each function is given a Point and returns its numbers."""
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import warnings
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -171,6 +173,7 @@ class System:
         for name, function in self._functions.items():
             if function is not None and not callable(function):
                 raise TypeError(f"{name}: {function!r} is not a function")
+        self._lock = threading.RLock()  # one thread at a time: exceptions of functions belong to its call
         self._handle = ffi.new_handle(_Calls(self._functions))
         self._calls: _Calls = ffi.from_handle(self._handle)
         self._context = Context()
@@ -241,7 +244,8 @@ class System:
         for name, array in arrays.items():
             setattr(p, name, _pointer(array))
         report = ffi.new("ga_check_report *")
-        self._finish(self._context, lib.ga_system_check(self._at, p, tolerance, report))
+        with self._lock:
+            self._finish(self._context, lib.ga_system_check(self._at, p, tolerance, report))
         return int(report.n_checked)
 
     def _finish(self, context: "Context", status: int) -> None:
@@ -466,6 +470,11 @@ class Simulation:
         self._records: "List[Array]" = []
         self._me = weakref.ref(self)
         self._handle = ffi.new_handle(self._me)
+        self._busy = threading.Lock()
+        with system._lock:
+            self._open(given, start)
+
+    def _open(self, given: "Dict[str, Any]", start: "Sequence[Any]") -> None:
         c = self._context.at
         wanted = settings(c, given)
         stepper, opts = ffi.new("ga_stepper_opts *"), ffi.new("ga_simulate_opts *", lib.ga_simulate_defaults())
@@ -474,7 +483,7 @@ class Simulation:
         opts.user = self._handle
         opts.output = lib.ga_py_on_output if opts.output_every > 0.0 else ffi.NULL
         self._set_events(opts)
-        self._stepper = self._create("stepper", lib.ga_stepper_create, c, system._at, stepper)
+        self._stepper = self._create("stepper", lib.ga_stepper_create, c, self.system._at, stepper)
         self._simulator = self._create("simulator", lib.ga_simulator_create, c, self._stepper, opts)
         self._start(wanted, start)
 
@@ -539,8 +548,24 @@ class Simulation:
         """The end is reached."""
         return bool(lib.ga_simulator_finished(self._simulator))
 
+    @contextlib.contextmanager
+    def _alone(self) -> "Iterator[None]":
+        """Nobody else uses this simulation meanwhile, neither another thread nor one of its own functions."""
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("this simulation is in the middle of a step: another thread, or one of its own functions, "
+                               "cannot go on with it")
+        try:
+            with self.system._lock:
+                yield
+        finally:
+            self._busy.release()
+
     def step(self) -> bool:
         """One accepted step, with outputs and events in it. False: the end was reached, or an event stopped."""
+        with self._alone():
+            return self._step()
+
+    def _step(self) -> bool:
         status = lib.ga_simulator_step(self._simulator)
         if status not in (lib.GA_OK, lib.GA_STOPPED) or self.system._calls.pending or _lost:
             self._finish(status if status != lib.GA_OK else lib.GA_ERR_CALLBACK)
@@ -558,7 +583,8 @@ class Simulation:
     def interpolate(self, t: float) -> "Dict[str, Array]":
         """Dense output: q, v, vdot, lambda, psi, x, y at a time within the last step."""
         out = {name: np.empty(self.system.lengths[name]) for name in _RECORDED}
-        self._finish(lib.ga_stepper_interpolate(self._stepper, t, *(_pointer(out[name]) for name in _RECORDED)))
+        with self._alone():
+            self._finish(lib.ga_stepper_interpolate(self._stepper, t, *(_pointer(out[name]) for name in _RECORDED)))
         return out
 
     def run(self) -> Solution:

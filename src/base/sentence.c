@@ -699,6 +699,7 @@ static const ga__sentence SENTENCES[] = {
         {"cannot be {name}: {detail}{{; what was flushed before is kept ({0.10} records)}}", NULL},
     [GA_REASON_FILE_KIND] = {"is not {expected}{{ ({detail})}}", "{{; {other}}}"},
     [GA_REASON_FILE_IN_USE] = {"another run is writing into it", "; wait for its end or choose another name"},
+    [GA_REASON_JOURNAL_UNFINISHED] = {"it has the finished runs of a sweep that was not completed", NULL},
     [GA_REASON_FILE_CHANGED] = {"{detail}{{ while {other}}}", NULL},
     [GA_REASON_FILE_DAMAGED] = {"cannot be read: {name} is damaged, or the file is not a result of galpha",
                                 NULL},

@@ -5,10 +5,12 @@
 #include "mbs/system.h"
 #include "mbs/workspace.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define STEP 1e-3 /* for a direction with components of about 1 */
+#define LOST 1e-5 /* [-] of derivatives, lost in the rounding of positions that move by STEP: more is none */
 
 /* A state near another one; all arrays in one block. */
 typedef struct neighbour {
@@ -171,14 +173,21 @@ static double relative_size(const ga_system *sys, const ga_state *s, const ga_di
   return size;
 }
 
-static ga_status refuse_corner(const ga_machine *m, int signal, double t)
+static ga_status refuse_slopes(const ga_machine *m, double t, const char *detail, const char *name,
+                               const char *expected)
 {
   return ga__refuse(ga_machine_context(m), GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
                     &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
                                  .kind = "sensitivities",
-                                 .detail = "a signal has a corner or a jump here",
-                                 .name = ga_machine_signal_name(m, signal),
-                                 .expected = "leave it out of those that are recorded"});
+                                 .detail = detail,
+                                 .name = name,
+                                 .expected = expected});
+}
+
+static ga_status refuse_corner(const ga_machine *m, int signal, double t)
+{
+  return refuse_slopes(m, t, "a signal has a corner or a jump here", ga_machine_signal_name(m, signal),
+                       "leave it out of those that are recorded");
 }
 
 /* Rounding of the values, terms that cancel in them included: by how much they differ at states next to s. */
@@ -285,6 +294,11 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
       *s; /* within steps too: outputs evaluated again there would settle on loops only by chance */
   if (!s->a) as_given.a = s->vdot;
   s = &as_given;
+  if (d && DBL_EPSILON * largest(s->q, ga_group_nq(ga_system_group(sys))) > LOST * STEP) {
+    ga__free(ctx, ones);
+    return refuse_slopes(m, s->t, "a position is so far from 0 that small moves are lost in rounding",
+                         NULL, NULL);
+  }
   ga_status status = samples_create(ctx, count, &f) && neighbour_create(ctx, sys, &b)
                          ? GA_OK
                          : ga__no_memory(ctx, "derivatives of signals");

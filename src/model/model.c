@@ -219,6 +219,11 @@ int ga_model_reads(const ga_model *model, const char *path)
   return model && path ? ga__model_source_has(model->sources, path) : 0;
 }
 
+int ga_model_is_outdated(const ga_model *model)
+{
+  return model ? ga__model_source_changed(model->sources) : 0;
+}
+
 const char *ga_model_data(const ga_model *model)
 {
   return model ? model->data : "";

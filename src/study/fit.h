@@ -6,6 +6,9 @@
 
 enum { GA__MOST_NOTES = 48, GA__FIT_NOTE = 400 };
 
+#define GA__EXACT_RANK 1e-8      /* [-] smallest singular value, over the largest, of scaled derivatives, */
+#define GA__DIFFERENCE_RANK 1e-5 /* and of differences */
+
 typedef struct ga__residual { /* one measured value */
   int data, column, group;
   long row;

@@ -109,16 +109,24 @@ static ga_status give_slopes(ga_fit *f)
                     &(ga__facts){.kind = "fit", .part = f->o.model, .detail = f->now.text});
 }
 
+/* What the linear problem promises, but for directions that the data do not determine: there its derivatives are
+ * rounding. */
+static double promise_of(const ga_fit *f)
+{
+  const double rank = f->now.derived == GA__EXACT_SLOPES ? GA__EXACT_RANK : GA__DIFFERENCE_RANK;
+  double s[GA__MOST_VARIED];
+  return ga__fit_step(f, f->now.p, rank * rank, s);
+}
+
 /* Until the minimum of the present weights. */
 static ga_status minimise(ga_fit *f, double *lambda)
 {
-  double s[GA__MOST_VARIED];
   for (;;) {
     int found;
     ga_status status = give_slopes(f);
     if (status) return status;
     ga__fit_linearise(f);
-    const double promised = ga__fit_step(f, f->now.p, 0.0, s), by = variance(f);
+    const double promised = promise_of(f), by = variance(f);
     f->report.end = GA_FIT_CONVERGED;
     if (promised <= NEAR * by) return GA_OK;
     f->report.end = GA_FIT_ITERATIONS;

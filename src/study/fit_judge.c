@@ -7,10 +7,9 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define EXACT_RANK 1e-8      /* [-] smallest singular value, over the largest, of scaled derivatives, */
-#define DIFFERENCE_RANK 1e-5 /* and of differences */
 #define SHARE 0.05           /* of a direction that is not determined: parameters with less do not count */
 #define CLEAN 1e-6           /* [-] residuals over the range of the data: not noise, but rounding and steps */
 #define RARE 0.001           /* probability of what is reported as unlikely */
@@ -73,7 +72,7 @@ static void name_direction(const ga_fit *f, int free, const int *at, const doubl
 static ga_status decompose(ga_fit *f, int free, const int *at)
 {
   const int n = f->pr.n;
-  const double rank = f->now.derived == GA__EXACT_SLOPES ? EXACT_RANK : DIFFERENCE_RANK;
+  const double rank = f->now.derived == GA__EXACT_SLOPES ? GA__EXACT_RANK : GA__DIFFERENCE_RANK;
   double size[GA__MOST_VARIED], *A = f->small;
   ga__svd svd;
   ga_status status = ga__svd_create(f->ctx, n, free, &svd);
@@ -111,11 +110,20 @@ static ga_status decompose(ga_fit *f, int free, const int *at)
   return status;
 }
 
+/* Of Student's distribution, or, where no standard deviation is estimated, of the normal one. */
+static double quantile_of(const ga_fit *f)
+{
+  int estimated = 0;
+  for (int g = 0; g < f->n_groups; g++) estimated |= !f->groups[g].known;
+  return estimated ? ga__student(f->o.confidence, f->report.freedom)
+                   : ga__normal_quantile(0.5 + 0.5 * f->o.confidence);
+}
+
 static void judge_parameters(ga_fit *f, int free, const int *at)
 {
   const int n = f->pr.n;
   f->report.freedom = (int)(f->m - free);
-  const double t = ga__student(f->o.confidence, f->report.freedom);
+  const double t = quantile_of(f);
   for (int k = 0; k < free; k++) {
     ga_fit_parameter *p = &f->parameter[at[k]];
     if (isinf(p->error)) continue;
@@ -167,6 +175,38 @@ static double correlate(const double *r, long n, int lags, double *first)
   return (double)n * ((double)n + 2.0) * q;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Values so far off that noise as that of the others has them in one of a thousand columns only. The others are judged
+ * by their median, which outliers do not move. */
+static void find_outliers(ga_fit *f, const char *data, const char *name, long from, long n)
+{
+  enum { FEW = 12 };
+  const double of_median = 1.4826, more = 1.5; /* the median of few values is itself not exact */
+  double *size = f->r_trial;
+  long far = 0, farthest = from;
+  if (n < FEW) return;
+  for (long i = 0; i < n; i++) size[i] = fabs(f->r[from + i]);
+  qsort(size, (size_t)n, sizeof *size, compare_numbers);
+  const double limit =
+      more * of_median * size[n / 2] * ga__normal_quantile(1.0 - 0.5 * RARE / (double)n);
+  for (long i = from; i < from + n; i++) {
+    far += fabs(f->r[i]) > limit;
+    if (fabs(f->r[i]) > fabs(f->r[farthest])) farthest = i;
+  }
+  if (far == 0 || far > n / 10) return; /* with more of them it is another noise */
+  const ga__residual *x = &f->residual[farthest];
+  ga__fit_note(f,
+               "%s: %ld value%s of %s %s much farther from the model than the others, first of all %.6g at t = %.6g s, "
+               "where it has %.6g: wrong measurements may decide the estimates",
+               data, far, far == 1 ? "" : "s", name, far == 1 ? "is" : "are", x->y,
+               f->o.data[x->data].time[x->row], f->now.values[x->at]);
+}
+
 static ga_status judge_column(ga_fit *f, int e, int c, long from, long n)
 {
   const int column = f->column_at[e] + c;
@@ -199,6 +239,7 @@ static ga_status judge_column(ga_fit *f, int e, int c, long from, long n)
                  "something, or the "
                  "noise is coloured; intervals are then wrong, mostly too narrow",
                  f->o.data[e].name, name, first);
+  if (rms > CLEAN * range) find_outliers(f, f->o.data[e].name, name, from, n);
   if (group->known && lags > 0) {
     const double per = sum / (double)n, high_quantile = ga__chi_square(1.0 - RARE, (double)n) / (double)n;
     if (per > high_quantile)

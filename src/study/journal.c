@@ -136,12 +136,11 @@ static ga_status open_file(ga_context *ctx, ga__journal *j, uint64_t digest, int
   j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (j->fd < 0) return ga__no_file(ctx, j->path, "written", errno);
   if (flock(j->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-    return ga__refuse_file_kind(ctx, j->path, "a journal that no other process writes", NULL, NULL);
+    return ga__refuse(ctx, GA_ERR_FILE, GA_REASON_FILE_IN_USE, &(ga__facts){.file = j->path});
   if (fstat(j->fd, &now)) return ga__no_file(ctx, j->path, "read", errno);
   if (!S_ISREG(now.st_mode)) return ga__refuse_file_kind(ctx, j->path, "a regular file", NULL, NULL);
   if (!resume && now.st_size > (off_t)sizeof(header))
-    return ga__refuse_file_kind(ctx, j->path, "no finished runs before a new sweep",
-                                "it has those of a sweep that was not completed", NULL);
+    return ga__refuse(ctx, GA_ERR_FILE, GA_REASON_JOURNAL_UNFINISHED, &(ga__facts){.file = j->path});
   if (!resume || now.st_size < (off_t)sizeof(header)) { /* new, or killed while it was begun */
     if (ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0)
       return ga__no_file(ctx, j->path, "written", errno);

@@ -10,6 +10,7 @@
 
 #define FEASIBLE 1e-6 /* [-] of their sizes: by how much constraints may be missed */
 #define ACTIVE 1e-4   /* [-] reserve of constraints that are met without one */
+#define FAR 1e6       /* [-] the longest way of a parameter without a bound, over its size */
 #define FLAT 1e-3     /* [-] gradients of an optimum, over the size of the objective */
 
 static const struct {
@@ -61,7 +62,7 @@ struct ga_optimum {
   int has_now, has_best; /* points are known */
   double excess;         /* of the best one, scaled */
   double size;           /* of the objective */
-  double worst;          /* the largest objective so far, scaled */
+  double worst, least;   /* the largest and the smallest objective so far, scaled */
   long points;
   int points_spent, gives_up; /* why a search was ended */
   int corner;                 /* 1: measures had a corner at the point that was best */
@@ -291,6 +292,7 @@ static int evaluate(void *user, const double *x, int slopes)
   if (w->now.failed) return 0;
   if (slopes && w->now.derived == GA__NO_SLOPES) return w->gives_up = 1;
   w->worst = fmax(w->worst, objective_of(w, &w->now) / w->size);
+  w->least = fmin(w->least, objective_of(w, &w->now) / w->size);
   keep_best(w);
   return 0;
 }
@@ -317,8 +319,8 @@ static ga__search_end search(ga_optimum *w, ga_algorithm algorithm, double step,
   for (int j = 0; j < n; j++) {
     const ga__varied *v = &w->pr.varied[j];
     const double span = (v->upper - v->lower) / v->scale;
-    lower[j] = v->lower / v->scale;
-    upper[j] = v->upper / v->scale;
+    lower[j] = (isfinite(v->lower) ? v->lower : v->start - FAR * v->scale) / v->scale;
+    upper[j] = (isfinite(v->upper) ? v->upper : v->start + FAR * v->scale) / v->scale;
     x[j] = fmin(fmax(w->best.p[j] / v->scale, lower[j]), upper[j]);
     steps[j] = fmin(step * fmax(fabs(x[j]), 1.0), isfinite(span) ? 0.25 * span : HUGE_VAL);
   }
@@ -441,6 +443,34 @@ static void describe_point(ga_optimum *w)
   }
 }
 
+/* 1: the objective was the same wherever it was tried, and nothing shows that it changes. */
+static int is_flat(const ga_optimum *w)
+{
+  for (int j = 0; j < w->pr.n; j++)
+    if (w->parameter[j].slope != 0.0 && !isnan(w->parameter[j].slope)) return 0;
+  return w->worst - w->least <= 4.0 * DBL_EPSILON * fabs(w->worst);
+}
+
+/* Ends that an algorithm takes for optima. */
+static void judge_end(ga_optimum *w)
+{
+  ga_optimize_report *r = &w->report;
+  if (r->end != GA_OPTIMIZE_CONVERGED) return;
+  if (is_flat(w))
+    add_note(w,
+             "%s has the same value at %s: it does not change with these parameters there, and nothing was "
+             "optimised",
+             w->o.objective, w->points == 1 ? "the start and beside it" : "all points that were tried");
+  for (int j = 0; j < w->pr.n; j++) {
+    const ga_optimize_parameter *p = &w->parameter[j];
+    const double way = p->value - p->start, bound = way > 0.0 ? p->upper : p->lower;
+    if (isfinite(bound) || fabs(way) < 0.9 * FAR * w->pr.varied[j].scale) continue;
+    r->end = GA_OPTIMIZE_FAILED;
+    add_note(w, "%s has no bound and has run away to %.3g: the optimum, if there is one, is farther off", p->name,
+             p->value);
+  }
+}
+
 /* The best point once more with more accuracy. */
 static ga_status verify(ga_optimum *w)
 {
@@ -486,6 +516,7 @@ static ga_status conclude(ga_optimum *w)
   }
   describe_point(w);
   if (!status && w->best.derived != GA__NO_SLOPES) status = find_multipliers(w);
+  judge_end(w);
   if (w->corner) add_note(w, "%.300s", w->best.text);
   if (r->gradient > FLAT && !w->corner && r->end == GA_OPTIMIZE_CONVERGED)
     add_note(w,
@@ -630,7 +661,7 @@ static ga_status begin(ga_optimum *w)
     if (!(c->size > 0.0)) c->size = w->now.scales[c->left] > 0.0 ? w->now.scales[c->left] : 1.0;
   }
   w->report.start = w->now.values[0];
-  w->worst = objective_of(w, &w->now) / w->size;
+  w->worst = w->least = objective_of(w, &w->now) / w->size;
   keep_best(w);
   return GA_OK;
 }

@@ -21,6 +21,19 @@ static const char *parameter_at(const void *model, int i)
   return ga_model_parameter_at(model, i, &p) ? p.name : "";
 }
 
+/* Bounds may then be decades apart, and its own size is what matters. */
+static int has_one_sign(const ga__varied *v)
+{
+  return v->lower >= 0.0 || v->upper <= 0.0;
+}
+
+/* What steps of derivatives are a part of: its size, and, where it may become 0, a part of its scale at least. */
+static double size_of(const ga__varied *v, double p, double part)
+{
+  const int never_zero = v->lower > 0.0 || v->upper < 0.0;
+  return never_zero ? fabs(p) : fmax(fabs(p), (has_one_sign(v) ? fmin(part, 1e-2) : part) * v->scale);
+}
+
 static ga_status find_start(ga__problem *pr, ga__varied *v)
 {
   ga_model_parameter p;
@@ -43,7 +56,7 @@ static ga_status find_start(ga__problem *pr, ga__varied *v)
   if (strcmp(p.unit, "1") != 0) snprintf(v->known, sizeof v->known, "%s", p.unit);
   const double span = v->upper - v->lower;
   v->scale = fabs(v->start);
-  if (isfinite(span) && v->scale < 1e-2 * span) v->scale = 1e-2 * span;
+  if (!has_one_sign(v) && isfinite(span) && v->scale < 1e-2 * span) v->scale = 1e-2 * span;
   if (v->scale == 0.0 && isfinite(v->lower)) v->scale = fabs(v->lower);
   if (v->scale == 0.0 && isfinite(v->upper)) v->scale = fabs(v->upper);
   if (v->scale == 0.0)
@@ -211,6 +224,7 @@ typedef struct task {
   double *slopes;          /* [n × n_values] likewise */
   ga_status status;        /* of the run; GA_ERR_MEMORY and GA_STOPPED are those of all */
   int refused;             /* 1: exact derivatives are */
+  int outdated;            /* 1: the model's files have changed, which ends everything */
   char text[GA_ERROR_TEXT];
 } task;
 
@@ -225,6 +239,13 @@ static void explain(task *k, const ga_context *ctx, const ga_model *model)
   ga__cut_text(k->text, sizeof k->text, ga_context_error((ga_context *)ctx)->text);
 }
 
+/* δ of p ± 2δ, which are within the bounds unless p is as good as at one. */
+static double step_within(const ga__varied *v, double p)
+{
+  const double step = 1e-3 * size_of(v, p, 1e-2), room = fmin(p - v->lower, v->upper - p);
+  return 2.0 * step > room && 0.4 * room > 1e-3 * step ? 0.4 * room : step;
+}
+
 static ga_status vary_model(const ga__problem *pr, ga_context *ctx, const task *k, const ga_model *model,
                             const sets *s, ga_model_variation **variation)
 {
@@ -236,9 +257,8 @@ static ga_status vary_model(const ga__problem *pr, ga_context *ctx, const task *
   opts.allow_library = t->allow_library;
   opts.without_meshes = 1;
   for (int j = 0; j < pr->n && !status; j++) {
-    const double size = fmax(fabs(k->p[j]), 1e-2 * pr->varied[j].scale);
-    status = ga_model_variation_create(ctx, model, t->model, &opts, pr->varied[j].name, 1e-3 * size,
-                                       &variation[j]);
+    status = ga_model_variation_create(ctx, model, t->model, &opts, pr->varied[j].name,
+                                       step_within(&pr->varied[j], k->p[j]), &variation[j]);
   }
   return status;
 }
@@ -303,6 +323,7 @@ static void make_run(const ga__problem *pr, ga_context *ctx, task *k, const vola
   if (!k->status) k->status = ga__trial_open(ctx, &e->trial, s.n, s.set, &model, &settings);
   if (!k->status && k->exact && (k->status = vary_model(pr, ctx, k, model, &s, b.variation)) != GA_OK)
     k->refused = 1;
+  k->outdated = ga_model_is_outdated(pr->model);
   const int opened = model && ga_model_machine(model);
   if (!k->status) {
     ga__derived d = {.n = pr->n,
@@ -406,6 +427,7 @@ static ga_status make_runs(ga__problem *pr, int n, task *list)
   if (!stopped && pr->poll && pr->poll(pr->user)) stopped = 1;
   for (int i = 0; i < n; i++) {
     if (list[i].status == GA_ERR_MEMORY) return ga__no_memory(pr->ctx, "a run");
+    if (list[i].outdated) return ga__study_outdated(pr->ctx, pr->experiment[0].trial.model, "search");
     pr->runs += list[i].status != GA_STOPPED;
     pr->failed += list[i].status != GA_OK && list[i].status != GA_STOPPED && !list[i].refused;
   }
@@ -507,14 +529,15 @@ static ga_status find_steps(ga__problem *pr, const ga__search_point *e)
   for (size_t k = 0; k < NOISE_POINTS; k++)
     for (size_t j = 0; j < n; j++) { /* towards the middle of the bounds */
       const ga__varied *v = &pr->varied[j];
-      const double side = e->p[j] + apart * NOISE_POINTS * v->scale > v->upper ? -1.0 : 1.0;
-      points[k * n + j] = e->p[j] + side * apart * (double)k * v->scale;
+      const double size = size_of(v, e->p[j], 1.0);
+      const double side = e->p[j] + apart * NOISE_POINTS * size > v->upper ? -1.0 : 1.0;
+      points[k * n + j] = e->p[j] + side * apart * (double)k * size;
     }
   const ga_status status = run_points(pr, NOISE_POINTS, points, values, points + NOISE_POINTS * n, failed);
   for (int k = 0; k < NOISE_POINTS; k++) any |= failed[k];
   const double noise = any || status ? 1e-9 : fmax(noise_of(pr, values), DBL_EPSILON);
   for (size_t j = 0; j < n; j++)
-    pr->varied[j].step = pr->varied[j].scale * fmin(fmax(cbrt(3.0 * noise), least), most);
+    pr->varied[j].step = fmin(fmax(cbrt(3.0 * noise), least), most);
   ga__free(pr->ctx, values);
   return status;
 }
@@ -525,7 +548,8 @@ static void place_points(const ga__problem *pr, const ga__search_point *e, doubl
   const size_t n = (size_t)pr->n;
   for (size_t j = 0; j < n; j++) {
     const ga__varied *v = &pr->varied[j];
-    const double h = fmin(v->step, isfinite(v->upper - v->lower) ? 0.25 * (v->upper - v->lower) : v->step);
+    const double step = v->step * size_of(v, e->p[j], 1.0), span = v->upper - v->lower,
+                 h = isfinite(span) ? fmin(step, 0.25 * span) : step;
     side[j] = e->p[j] + h > v->upper ? -1 : e->p[j] - h < v->lower ? 1 : 0;
     for (size_t k = 0; k < 2; k++) {
       double *point = points + (2 * j + k) * n;

@@ -13,7 +13,7 @@ typedef struct ga__varied { /* a parameter that varies; numbers in SI units */
   char known[GA_PARAMETER_UNIT]; /* of the model, for reports */
   double start, lower, upper;    /* start NaN: the model's value; bounds may be infinite */
   double scale;                  /* > 0: a typical size */
-  double step;                   /* of differences of runs; 0: not known yet */
+  double step;                   /* [-] of differences of runs, over its size; 0: not known yet */
 } ga__varied;
 
 /* "k", "k=3 N/m", "k=1:10:1000N/m": start, lower and upper bound, of which each may be missing. */

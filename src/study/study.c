@@ -28,6 +28,7 @@ void ga_study_destroy(ga_study **study)
   for (long i = 0; s->row && i < s->n_runs; i++) ga__free(ctx, s->row[i].text);
   ga__free(ctx, s->texts);
   ga__free(ctx, s->units);
+  ga__free(ctx, s->parameter_unit);
   ga__free(ctx, s->row);
   ga__free(ctx, s->values);
   ga__free(ctx, s->times);
@@ -108,8 +109,9 @@ ga_status ga__study_sets_create(const ga_study *s, ga_context *ctx, ga__sets *ou
   for (int i = 0; i < constant; i++) out->set[i] = ga__design_constant(s->design, i);
   for (int i = 0; i < varied; i++) {
     out->set[constant + i] = out->text[i];
-    out->parameter[i] =
-        (ga_study_parameter){.name = ga_design_name(s->design, i), .unit = ga_design_unit(s->design, i)};
+    out->parameter[i] = (ga_study_parameter){
+        .name = ga_design_name(s->design, i),
+        .unit = s->parameter_unit ? s->parameter_unit[i] : ga_design_unit(s->design, i)};
   }
   return GA_OK;
 }
@@ -164,6 +166,34 @@ static ga_status open_first(ga_study *s, ga__sets *sets, ga_run_settings *settin
   return GA_OK;
 }
 
+/* Numbers that are given without a unit have that of the model's own value, where it can be read with that. */
+static ga_status find_units(ga_study *s, ga__sets *sets)
+{
+  ga_model *plain = NULL;
+  ga_run_settings settings;
+  int missing = 0;
+  s->parameter_unit = ga__alloc(s->ctx, (size_t)sets->n_varied + 1, sizeof *s->parameter_unit);
+  if (!s->parameter_unit) return ga__no_memory(s->ctx, "units of parameters");
+  for (int i = 0; i < sets->n_varied; i++) {
+    snprintf(s->parameter_unit[i], sizeof s->parameter_unit[i], "%s", ga_design_unit(s->design, i));
+    sets->parameter[i].unit = s->parameter_unit[i];
+    missing |= !*s->parameter_unit[i];
+  }
+  if (!missing) return GA_OK;
+  ga__mute_errors(s->ctx);
+  const ga_status status =
+      ga__trial_open(s->ctx, &s->trial, sets->n - sets->n_varied, sets->set, &plain, &settings);
+  ga__unmute_errors(s->ctx);
+  for (int i = 0; i < sets->n_varied && !status; i++) {
+    ga_model_parameter p;
+    const int at = ga_model_find_parameter(plain, sets->parameter[i].name);
+    if (!*s->parameter_unit[i] && at >= 0 && ga_model_parameter_at(plain, at, &p) && strcmp(p.unit, "1") != 0)
+      snprintf(s->parameter_unit[i], sizeof s->parameter_unit[i], "%s", p.unit);
+  }
+  ga_model_destroy(&plain);
+  return status == GA_ERR_MEMORY ? status : GA_OK;
+}
+
 static const char *signal_at(const void *machine, int i)
 {
   return ga_machine_signal_name(machine, i);
@@ -180,6 +210,25 @@ static ga_status check_signals(ga_study *s)
     return ga__study_refuse(s->ctx, "signal", name, NULL, nearest, "the model has none of this name");
   }
   return GA_OK;
+}
+
+/* Columns are found by their names. */
+static ga_status check_name(const ga_study *s, const char *kind, const char *name)
+{
+  for (int i = 0; i < GA__N_OWN_COLUMNS; i++)
+    if (strcmp(name, ga__study_own_columns[i]) == 0)
+      return ga__study_refuse(s->ctx, kind, name, "another name", NULL,
+                              "the table of a sweep has a column of this name");
+  return GA_OK;
+}
+
+static ga_status check_names(const ga_study *s, const ga__sets *sets)
+{
+  ga_status status = GA_OK;
+  for (int i = 0; i < s->trial.n_measures && !status; i++) status = check_name(s, "measure", s->labels[i]);
+  for (int i = 0; i < sets->n_varied && !status; i++)
+    status = check_name(s, "parameter", sets->parameter[i].name);
+  return status;
 }
 
 static ga_status check_measures(ga_study *s, const ga__sets *sets)
@@ -280,6 +329,15 @@ static ga_status make_digest(ga_study *s, ga__sets *sets, digest *out)
   return status;
 }
 
+ga_status ga__study_outdated(ga_context *ctx, const char *path, const char *of)
+{
+  char text[120];
+  snprintf(text, sizeof text,
+           "its file has changed while the %s was running, so that its runs do not belong together", of);
+  return ga__refuse(ctx, GA_ERR_INCONSISTENT, GA_REASON_OTHER,
+                    &(ga__facts){.kind = "model", .part = path, .detail = text});
+}
+
 ga_status ga__study_check_model(ga_study *s)
 {
   ga__sets sets = {0};
@@ -294,12 +352,7 @@ ga_status ga__study_check_model(ga_study *s)
   ga_model_destroy(&s->model);
   s->model = first;
   if (status == GA_ERR_MEMORY || (!status && now == s->digest)) return status;
-  return ga__refuse(s->ctx, GA_ERR_INCONSISTENT, GA_REASON_OTHER,
-                    &(ga__facts){.kind = "model",
-                                 .part = s->trial.model,
-                                 .detail =
-                                     "the file has changed while the sweep was running, so that its runs do "
-                                     "not belong together"});
+  return ga__study_outdated(s->ctx, s->trial.model, "sweep");
 }
 
 /* ---- Rows ---- */
@@ -375,8 +428,10 @@ static ga_status prepare(ga_study *s, const ga_study_opts *o, ga__sets *sets)
 {
   ga_run_settings settings;
   ga_status status = ga__study_sets_create(s, s->ctx, sets);
+  if (!status) status = find_units(s, sets);
   if (!status) status = open_first(s, sets, &settings);
   if (!status) status = check_signals(s);
+  if (!status) status = check_names(s, sets);
   if (!status) status = check_measures(s, sets);
   if (!status) status = make_times(s, &settings);
   if (!status) status = make_rows(s);

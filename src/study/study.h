@@ -23,6 +23,7 @@ struct ga_study {
   int n_texts;
   double *times;
   ga_model *model; /* of run 0 */
+  char (*parameter_unit)[GA_PARAMETER_UNIT]; /* [parameters that vary] of SI; "": none */
   uint64_t digest; /* of all that rows depend on */
   ga__journal *journal;
   pthread_mutex_t lock;
@@ -31,6 +32,10 @@ struct ga_study {
   ga__row *row;   /* [n_runs] */
   double *values; /* [n_runs × width] */
 };
+
+/* Columns that every table has. */
+enum { GA__COLUMN_RUN, GA__COLUMN_STATUS, GA__COLUMN_WARNINGS, GA__COLUMN_MESSAGE, GA__N_OWN_COLUMNS };
+extern const char *const ga__study_own_columns[GA__N_OWN_COLUMNS];
 
 /* The overrides of one run, as texts and values. */
 typedef struct ga__sets {

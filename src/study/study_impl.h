@@ -11,6 +11,8 @@
  */
 ga_status ga__study_refuse(ga_context *ctx, const char *kind, const char *part, const char *expected,
                            const char *nearest, const char *format, ...) GA_PRINTF(6, 7);
+/* The model's files have changed while its runs, `of` a sweep, a fit, ..., were made. GA_ERR_INCONSISTENT. */
+ga_status ga__study_outdated(ga_context *ctx, const char *path, const char *of);
 /* A copy of n bytes without blanks at both ends; NULL: no memory. */
 char *ga__study_copy(ga_context *ctx, const char *text, size_t n);
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const ga__study_own_columns[GA__N_OWN_COLUMNS] = {"run", "status", "warnings", "message"};
+
 /* Columns: run, parameters, measures, status, warnings. */
 static int n_columns(const ga_study *s)
 {
@@ -16,16 +18,16 @@ static int n_columns(const ga_study *s)
 static const char *column_name(const ga_study *s, int i)
 {
   const int parameters = ga_design_n_parameters(s->design), measures = s->trial.n_measures;
-  if (i == 0) return "run";
+  if (i == 0) return ga__study_own_columns[GA__COLUMN_RUN];
   if (i <= parameters) return ga_design_name(s->design, i - 1);
   if (i <= parameters + measures) return s->labels[i - 1 - parameters];
-  return i == parameters + measures + 1 ? "status" : "warnings";
+  return ga__study_own_columns[i == parameters + measures + 1 ? GA__COLUMN_STATUS : GA__COLUMN_WARNINGS];
 }
 
 static const char *column_unit(const ga_study *s, int i)
 {
   const int parameters = ga_design_n_parameters(s->design), measures = s->trial.n_measures;
-  if (i > 0 && i <= parameters) return ga_design_unit(s->design, i - 1);
+  if (i > 0 && i <= parameters) return s->parameter_unit[i - 1];
   if (i > parameters && i <= parameters + measures) {
     const char *unit = s->units[i - 1 - parameters];
     return strcmp(unit, "1") == 0 ? "" : unit;
@@ -203,7 +205,7 @@ static int write_csv(ga_context *ctx, const void *what, const char *path)
     ga__put_title(out, column_name(s, i), column_unit(s, i));
     fputc(',', out);
   }
-  if (done) fputs("message\n", out);
+  if (done) fprintf(out, "%s\n", ga__study_own_columns[GA__COLUMN_MESSAGE]);
   for (long run = 0; done && run < s->n_runs; run++) {
     done = fill_row(s, run, row) == GA_OK;
     for (int i = 0; i < columns; i++) {

@@ -73,6 +73,11 @@ ga_status ga_study_worker_create(const ga_study *study, const volatile int *stop
   return GA_OK;
 }
 
+const ga_error *ga_study_worker_error(const ga_study_worker *worker)
+{
+  return worker ? ga_context_error(worker->ctx) : NULL;
+}
+
 /* ---- Rounds with smaller tolerances ---- */
 
 enum { MOST_ROUNDS = 5 };
@@ -188,6 +193,10 @@ ga_status ga_study_compute(ga_study_worker *worker, long run, ga_study_row *row)
   if (!status) status = ga__study_sets_fill(w->study, run, &w->sets);
   w->out.text[0] = w->text[0] = '\0';
   if (!status) status = ga__trial_open(w->ctx, &w->study->trial, w->sets.n, w->sets.set, &model, &settings);
+  if (ga_model_is_outdated(w->study->model)) {
+    ga_model_destroy(&model);
+    return ga__study_outdated(w->ctx, w->study->trial.model, "sweep");
+  }
   w->out.warnings = 0;
   const int opened = !status;
   if (opened && settings.accuracy > 0.0)
@@ -244,7 +253,7 @@ static void *work(void *user)
   if (status) fail(c, status, &none);
   for (long run; !status && !c->stop && (run = ga_study_take(c->study)) >= 0;) {
     status = ga_study_compute(w, run, &row);
-    if (status && status != GA_STOPPED) fail(c, status, &none);
+    if (status && status != GA_STOPPED) fail(c, status, ga_study_worker_error(w));
     if (!status && (status = ga_study_store(c->study, &row)) != GA_OK) fail(c, status, &c->study->ctx->error);
   }
   ga_study_worker_destroy(&w);

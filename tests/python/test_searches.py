@@ -68,6 +68,49 @@ class Fit(unittest.TestCase):
         self.assertAlmostEqual(fit["k"], 4.0, delta=1e-3)
         self.assertEqual(len(fit.curves), 2)
 
+    def test_words(self):
+        """python: arrays are in SI units, which is no matter of warnings; experiments and machines have names, not paths"""
+        t = np.linspace(0.1, 6, 50)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", galpha.GalphaWarning)
+            noise = 1e-3 * np.random.default_rng(5).standard_normal(50)
+            fit = galpha.fit(oscillator(), {"time": t, "x": closed_form(t) + noise}, {"k": 3.0, "c": 0.3}, set={"start": 1.0})
+        self.assertEqual(fit.curves[0].name, "experiment 1")
+        with self.assertWarnsRegex(galpha.GalphaWarning, "^experiment [12]: residuals of x are not white"):
+            galpha.fit(oscillator(), [{"time": t, "x": closed_form(t)}, {"time": t, "x": closed_form(t) + 0.1 * np.sin(t)}],
+                       ["k", "c"], set={"start": 1.0})
+        for data in ({"time": t[::-1], "x": t}, {"time": t, "x": np.full(50, np.nan)}):
+            with self.assertRaises(galpha.Error) as caught:
+                galpha.fit(oscillator(), data, "k")
+            self.assertIn("experiment 1", str(caught.exception))
+            self.assertNotIn("galpha-", str(caught.exception) + caught.exception.report)
+        with self.assertRaisesRegex(galpha.ModelError, "mass is -1 kg") as caught:
+            galpha.fit(oscillator(), {"time": t, "x": t}, {"m": -1.0, "k": 1.0})
+        self.assertNotIn("galpha-", caught.exception.report)
+
+    def test_two_columns_of_a_signal(self):
+        """python: two columns of one signal are two curves"""
+        t = np.linspace(0.1, 6, 50)
+        fit = galpha.fit(oscillator(), {"time": t, "one": closed_form(t), "two": closed_form(t) + 0.01 * np.cos(40 * t)}, ["k", "c"],
+                         signals={"one": "x", "two": "x"}, set={"start": 1.0})
+        self.assertEqual(list(fit.curves[0].measured), ["x", "x (2)"])
+        self.assertTrue(np.allclose(fit.curves[0].measured["x"], closed_form(t), atol=1e-12))
+        self.assertTrue(np.array_equal(fit.curves[0].fitted["x"], fit.curves[0].fitted["x (2)"]))
+        self.assertLess(fit.curves[0].residuals("x").std(), 0.5 * fit.curves[0].residuals("x (2)").std())
+
+    @rig.needs("matplotlib")
+    def test_picture(self):
+        """python: the picture of a fit is closed, so that a notebook shows it once"""
+        import matplotlib
+
+        matplotlib.use("agg")
+        from matplotlib import pyplot
+
+        t = np.linspace(0.1, 6, 30)
+        figure = galpha.fit(oscillator(), {"time": t, "x": closed_form(t)}, ["k", "c"], set={"start": 1.0}).plot()
+        self.assertEqual(len(figure.axes), 1)
+        self.assertFalse(pyplot.fignum_exists(figure.number))
+
     def test_failures(self):
         """python: fits that cannot be, or do not converge, raise with what there is"""
         t = np.linspace(0.1, 3, 30)

@@ -1,5 +1,8 @@
 """Sweeps and sensitivities."""
 
+import gc
+import os
+import pickle
 import threading
 import time
 import unittest
@@ -52,6 +55,50 @@ class Sweep(unittest.TestCase):
             galpha.sweep(rig.model("pendulum"), "final(hing.angle)", set={"m": [1.0]})
         with self.assertRaisesRegex(galpha.Error, "MEASURE is missing"):
             galpha.sweep(rig.model("pendulum"), set={"m": [1.0]})
+
+    def test_names(self):
+        """python: columns are found by any name but those that every table has; parameters have the model's units"""
+        table = galpha.sweep(rig.model("quarter_car_design"), "Höhe, größte=max(body)", set={"damper": [1000.0, 2000.0]})
+        self.assertEqual(table["Höhe, größte"].shape, (2,))
+        self.assertEqual(table.units["damper"], "N*s/m")
+        with self.assertRaisesRegex(galpha.Error, "the table of a sweep has a column of this name"):
+            galpha.sweep(rig.model("pendulum"), "status=final(t)", set={"m": [1.0]})
+
+    def test_pictures(self):
+        """python: measures of a sweep are drawn"""
+        table = galpha.sweep(rig.model("pendulum"), "end=final(hinge.angle)", set={"L": [0.5, 1.0, 2.0]}, t_end=0.5, tol=1e-4)
+        self.assertIn("<svg", table.plot("end")._repr_svg_())
+
+    def test_pickle(self):
+        """python: tables and results go to other processes, with their files"""
+        table = galpha.sweep(rig.model("pendulum"), "final(t)", set={"m": [1.0, 2.0]}, t_end=0.1)
+        res = galpha.run(rig.model("pendulum"), t_end=0.1)
+        there = [pickle.dumps(table), pickle.dumps(res)]
+        values, angle = table.values.copy(), res["hinge.angle"].copy()
+        old = table.path, res.path
+        del table, res
+        gc.collect()
+        self.assertFalse(old[0].exists() or old[1].exists())
+        table, res = map(pickle.loads, there)
+        self.assertEqual(table.values.tobytes(), values.tobytes())
+        self.assertEqual(res["hinge.angle"].tobytes(), angle.tobytes())
+        self.assertEqual(galpha.load(res.save(rig.work / "pickled.h5"))["hinge.angle"].tobytes(), angle.tobytes())
+        self.assertIn("<svg", res.plot("hinge.angle", title="again")._repr_svg_())
+        place = res.path
+        del res
+        gc.collect()
+        self.assertFalse(place.exists())
+
+    def test_fork(self):
+        """python: a process that was forked leaves the files of its parent"""
+        res = galpha.run(rig.model("pendulum"), t_end=0.1)
+        child = os.fork()
+        if child == 0:
+            del res
+            gc.collect()
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertTrue(res.path.exists())
 
     def test_machine(self):
         """python: a machine of parts is swept; its parameters are those it was given"""

@@ -195,6 +195,54 @@ class Solve(unittest.TestCase):
         self.assertEqual(found, 4 * [alone])
 
 
+    def test_threads_and_failures(self):
+        """python: an exception belongs to the thread whose run it is, also where all share one system"""
+        def sometimes(p):
+            if threading.current_thread().name.startswith("bad") and p.t > 0.02:
+                raise ZeroDivisionError(threading.current_thread().name)
+            return force(p)
+
+        system, found = pendulum(force=sometimes), []
+
+        def run():
+            name = threading.current_thread().name
+            for _ in range(5):
+                try:
+                    found.append((name, system.simulate(0.2, [-1, 0], step=0.01).t[-1]))
+                except galpha.Error as error:
+                    found.append((name, str(error.__cause__)))
+
+        threads = [threading.Thread(target=run, name=name) for name in ("good 1", "bad 1", "good 2", "bad 2")]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for name, what in found:
+            self.assertEqual(what, name if name.startswith("bad") else 0.2)
+        self.assertEqual(len(found), 20)
+
+    def test_one_at_a_time(self):
+        """python: a simulation that is stepping refuses others who would go on with it"""
+        kept = {}
+
+        def meddle(p):
+            if p.t > 0.05 and "sim" in kept:
+                kept.pop("sim").step()
+            return force(p)
+
+        sim = kept["sim"] = pendulum(force=meddle).simulation([-1, 0], step=0.01, t_end=0.1)
+        with self.assertRaisesRegex(galpha.Error, "in the middle of a step"):
+            sim.run()
+        self.assertEqual(sim.run().t[-1], 0.1)
+
+    def test_units(self):
+        """python: settings of simulate() are numbers in SI units or texts with units, as those of run()"""
+        a, b = (pendulum().simulate(0.1, [-1, 0], step=step).q for step in (0.01, "10 ms"))
+        self.assertEqual(a.tobytes(), b.tobytes())
+        with self.assertRaisesRegex(ValueError, "step: .*expected a time"):
+            pendulum().simulate(0.1, [-1, 0], step="10 mm")
+
+
 class Fail(unittest.TestCase):
     def refused(self, system, words, cause=None, **settings):
         with self.assertRaisesRegex(galpha.Error, words) as caught:

@@ -931,6 +931,8 @@ static ga_control_block *new_block(void)
   VALUE(ga_model_text, (P(model))) \
   VALUE(ga_model_data, (P(model))) \
   VALUE(ga_model_reads, (P(model), P("name"))) \
+  VALUE(ga_model_is_outdated, (P(model))) \
+  VALUE(ga_study_worker_error, (P(worker))) \
   VALUE(ga_model_parameter_at, (P(model), 0, FINE(&model_parameter_))) \
   VALUE(ga_model_find_parameter, (P(model), P("k"))) \
   STATUS(ga_model_variation_create, (P(ctx), P(model), FINE(NULL), FINE(NULL), P("k"), 0.1, P(&none.variation))) \

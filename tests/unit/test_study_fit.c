@@ -255,6 +255,7 @@ static void errors_are_those_of_a_linear_fit(void **state)
   r.sigma[0] = 0.05, r.data[0].sigma = r.sigma; /* with a known one */
   report = fit(&r);
   NEAR(report->parameter[0].error, 0.05 / sqrt(xx), 1e-5);
+  NEAR(report->parameter[0].high - report->parameter[0].value, 1.959964 * 0.05 / sqrt(xx), 1e-5); /* normal */
   r.sigma[0] = 0.01;
   report = fit(&r);
   expect_note(report, "times as large as the given standard deviation");
@@ -265,8 +266,8 @@ static void errors_are_those_of_a_linear_fit(void **state)
 
 static void what_is_not_determined_is_named(void **state)
 {
-  static const char *const both[] = {"k=3:1:10", "more=1:0.5:2", "start"}, *const idle[] = {"k",
-                                                                                            "idle=2:1:3"};
+  static const char *const both[] = {"k=3:1:10", "more=1:0.5:2", "start"}, *const idle[] = {"k", "idle=2:1:3"},
+                    *const all[] = {"k=3", "c=0.3", "m=0.8"};
   rig r;
   (void)state;
   open_rig(&r, MODEL);
@@ -275,10 +276,57 @@ static void what_is_not_determined_is_named(void **state)
   expect_note(report, "k and more are not determined by these data, only a combination of them");
   assert_true(isinf(report->parameter[0].error) && isinf(report->parameter[1].error));
   assert_true(isfinite(report->parameter[2].error));
+  r.o.n_vary = 3, r.o.vary = all; /* k, c and m together change nothing: their ratios are at the minimum */
+  rig_random random = rig_seed(0);
+  for (int i = 0; i < 2 * ROWS; i++) r.values[i] += 0.01 * normal(&random);
+  report = fit(&r);
+  assert_int_equal(report->end, GA_FIT_CONVERGED);
+  expect_note(report, "k, c and m are not determined by these data, only a combination of them");
+  NEAR(report->parameter[0].value / report->parameter[2].value, K, 0.1);
   r.o.n_vary = 2, r.o.vary = idle;
   report = fit(&r);
   expect_note(report, "idle is not determined by these data: it has no influence");
   assert_true(isfinite(report->parameter[0].error) && isinf(report->parameter[1].error));
+  close_rig(&r);
+}
+
+/* The same estimates with bounds that are decades apart, and from starts decades away. */
+static void bounds_may_be_decades_apart(void **state)
+{
+  static const char *const cases[][2] = {{"k=3:1e-6:1e6", "c=0.3:1e-9:1e3"},
+                                         {"k=3:0:1e9", "c=0.3:0:1e9"},
+                                         {"k=0.01:1e-6:1e6", "c=1e-6:1e-9:1e3"}};
+  rig r;
+  (void)state;
+  open_rig(&r, MODEL);
+  for (int differences = 0; differences < 2; differences++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      static const char *const set[] = {"start=1"};
+      r.o.n_vary = 2, r.o.vary = cases[i], r.o.n_set = 1, r.o.set = set, r.o.differences = differences;
+      const ga_fit_report *report = fit(&r);
+      assert_int_equal(report->end, GA_FIT_CONVERGED);
+      assert_int_equal(report->by_differences, differences);
+      NEAR(report->parameter[0].value, K, 5e-5);
+      NEAR(report->parameter[1].value, C, 5e-5);
+      assert_true(report->runs < (differences ? 250 : 40));
+    }
+  close_rig(&r);
+}
+
+/* One wrong value among sixty is named, and none where there is none. */
+static void an_outlier_is_named(void **state)
+{
+  rig r;
+  rig_random random = rig_seed(0);
+  (void)state;
+  open_rig(&r, MODEL);
+  for (int i = 0; i < 2 * ROWS; i++) r.values[i] += 0.01 * normal(&random);
+  const ga_fit_report *report = fit(&r);
+  assert_false(has_note(report, "farther from the model than the others"));
+  r.values[20] += 0.3;
+  report = fit(&r);
+  expect_note(report, "data: 1 value of x is much farther from the model than the others");
+  expect_note(report, "at t = 2.1 s");
   close_rig(&r);
 }
 
@@ -454,6 +502,30 @@ static void wrong_data_are_refused(void **state)
   }
 }
 
+/* The model is another one after the first runs. */
+static int change_model(void *user, long runs, double best)
+{
+  rig *r = user;
+  (void)best;
+  FILE *file = runs > 0 ? fopen(r->path, "a") : NULL;
+  if (!file) return 0;
+  fputs("# edited\n", file);
+  fclose(file);
+  return 0;
+}
+
+static void a_model_that_changes_ends_a_fit(void **state)
+{
+  rig r;
+  (void)state;
+  open_rig(&r, MODEL);
+  r.o.poll = change_model, r.o.user = &r;
+  assert_int_equal(ga_fit_create(r.ctx, &r.o, &r.fit), GA_ERR_INCONSISTENT);
+  assert_non_null(strstr(ga_context_error(r.ctx)->text, "its file has changed while the search was running"));
+  assert_null(ga_fit_result(r.fit));
+  close_rig(&r);
+}
+
 /* Quantiles as in tables. */
 static void quantiles(void **state)
 {
@@ -476,11 +548,14 @@ int main(void)
                                      cmocka_unit_test(intervals_cover_what_they_say),
                                      cmocka_unit_test(errors_are_those_of_a_linear_fit),
                                      cmocka_unit_test(what_is_not_determined_is_named),
+                                     cmocka_unit_test(bounds_may_be_decades_apart),
+                                     cmocka_unit_test(an_outlier_is_named),
                                      cmocka_unit_test(bounds_hold),
                                      cmocka_unit_test(missing_values_and_experiments),
                                      cmocka_unit_test(failing_runs_are_steps_that_are_too_long),
                                      cmocka_unit_test(stopping_keeps_the_best),
                                      cmocka_unit_test(wrong_data_are_refused),
+                                     cmocka_unit_test(a_model_that_changes_ends_a_fit),
                                      cmocka_unit_test(quantiles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

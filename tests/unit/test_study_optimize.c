@@ -187,6 +187,41 @@ static void a_corner(void **state)
   close_rig(&r);
 }
 
+static int has_note(const ga_optimize_report *report, const char *words)
+{
+  for (int i = 0; i < report->n_notes; i++)
+    if (strstr(report->notes[i], words)) return 1;
+  return 0;
+}
+
+/* Ends that look like optima. */
+static void what_is_no_optimum_is_said(void **state)
+{
+  static const char *const zeta[] = {"zeta=0.2:0.1:0.3"}, *const idle[] = {"more=1:0.5:2"}, *const open[] = {"start"};
+  static const char LINEAR[] = "galpha: 1\nparameters: {start: 1 m}\n"
+                               "bodies: {x: {type: scalar, mass: 1, position: start}}\n"
+                               "simulation: {t_end: 1, step: 0.1}\n";
+  rig r;
+  (void)state;
+  without_nlopt();
+  open_rig(&r, RESPONSE);
+  r.o.n_vary = 1, r.o.vary = zeta, r.o.objective = "crossings(x, 2)"; /* none, with any damping */
+  const ga_optimize_report *report = optimise(&r);
+  assert_true(has_note(report, "has the same value at all points that were tried"));
+  r.o.vary = idle, r.o.objective = "initial(x)";
+  report = optimise(&r);
+  assert_true(has_note(report, "has the same value at the start and beside it"));
+  close_rig(&r);
+  for (int maximize = 0; maximize < 2; maximize++) {
+    open_rig(&r, LINEAR);
+    r.o.n_vary = 1, r.o.vary = open, r.o.objective = "final(x)", r.o.maximize = maximize;
+    report = optimise(&r);
+    assert_int_equal(report->end, GA_OPTIMIZE_FAILED);
+    assert_true(has_note(report, "start has no bound and has run away to"));
+    close_rig(&r);
+  }
+}
+
 static void bounds_and_limits_that_cannot_be_met(void **state)
 {
   static const char *const vary[] = {"zeta=0.2:0.1:0.4"}, *const never[] = {"final(t) <= 1 s"};
@@ -257,7 +292,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_tuned_damper), cmocka_unit_test(a_limited_overshoot), cmocka_unit_test(a_corner),
-      cmocka_unit_test(an_end_that_depends_on_parameters),
+      cmocka_unit_test(an_end_that_depends_on_parameters), cmocka_unit_test(what_is_no_optimum_is_said),
       cmocka_unit_test(bounds_and_limits_that_cannot_be_met), cmocka_unit_test(wrong_problems_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
