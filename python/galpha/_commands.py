@@ -167,6 +167,12 @@ def call(arguments: "Sequence[str]") -> Outcome:
                    _warned(reported, messages))
 
 
+def operand(path: "str | os.PathLike[str]") -> str:
+    """A file as an operand, which no option is taken for."""
+    name = os.fspath(path)
+    return os.path.join(os.curdir, name) if name.startswith("-") else name
+
+
 def _value(value: Any) -> str:
     """A value as the program reads it; numbers with all their digits."""
     if isinstance(value, bool):

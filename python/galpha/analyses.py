@@ -47,7 +47,7 @@ def _call(command: str, model: Model, file: Path, set: "Optional[Mapping[str, An
           *more: str) -> "_commands.Outcome":
     """A command of one model. Numbers of `set` are in SI units by what run() says, so that is no matter of warnings."""
     given = dict(set or {})
-    outcome = _commands.call([command, str(file), *more, *_commands.arguments(command, {"set": given, **options})])
+    outcome = _commands.call([command, _commands.operand(file), *more, *_commands.arguments(command, {"set": given, **options})])
     if isinstance(model, Machine):
         outcome = _without_file(outcome).renamed({str(file): model.title})
     return outcome._replace(messages=[m for m in outcome.messages if not (

@@ -185,9 +185,24 @@ def _vary(vary: Vary) -> "List[str]":
     return texts
 
 
+def _column(name: str, values: Any) -> Array:
+    """Numbers; durations become seconds, and dates, which have no t = 0, are refused."""
+    array = np.asarray(values)
+    if array.dtype.kind == "m":
+        array = array / np.timedelta64(1, "s")
+    elif array.dtype.kind == "M":
+        raise TypeError(f"the column {name!r} has dates; times are seconds, from the start of the run")
+    numbers: Array = np.asarray(array, dtype=float).ravel()
+    return numbers
+
+
 def _write_table(path: Path, data: Any) -> None:
-    """Columns by name as a file; None and NaN are missing values."""
-    columns = {str(name): np.asarray(data[name], dtype=float).ravel() for name in data}
+    """Columns by name as a file; None and NaN are missing values. The index of a pandas table may be the time."""
+    index = getattr(data, "index", None)
+    time = getattr(index, "name", None)
+    if time in ("t", "time") and time not in data:
+        data = {time: index, **{name: data[name] for name in data}}
+    columns = {str(name): _column(str(name), data[name]) for name in data}
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
         raise ValueError(f"columns have {', '.join(map(str, sorted(lengths)))} values")
@@ -206,7 +221,7 @@ def _files(data: "Union[Data, Sequence[Data]]", folder: Path) -> "Dict[str, str]
     files: "Dict[str, str]" = {}
     for i, item in enumerate(items):
         if isinstance(item, (str, os.PathLike)):
-            files[os.fspath(item)] = os.fspath(item)
+            files[_commands.operand(item)] = _commands.operand(item)
         else:
             file = str(folder / f"data{i + 1}.csv")
             _write_table(Path(file), item)

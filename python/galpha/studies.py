@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import re
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -32,6 +34,9 @@ class Table(OfFile):
         self._keep = keep  # what owns a temporary file
         self.summary = summary  #: what the program prints at the end
         self.warnings: List[str] = list(warnings)
+        if self._file.endswith(".csv"):
+            self._read_csv()
+            return
         with h5py().File(self._file, "r") as f:
             if not _as_text(f.attrs.get("format", "")).startswith("galpha sweep "):
                 raise Error(f"{self._file} is not the table of a sweep", reason="FILE_KIND", status="ERR_FILE",
@@ -45,6 +50,16 @@ class Table(OfFile):
             self.t: Array = series.pop("time", np.zeros(0)).ravel()  #: [s] of the series
             self.series: Dict[str, Array] = series
             self.model = _as_text(f["model"][()])  #: its text, with the values of run 0
+
+    def _read_csv(self) -> None:
+        with open(self._file, newline="", encoding="utf-8") as f:
+            head, *rows = csv.reader(f)
+        self.values = np.array([[float(x) for x in row[:-1]] for row in rows])
+        titles = [re.fullmatch(r"(.*?)(?: \[([^\[\]]*)\])?", title, re.DOTALL) for title in head[:-1]]
+        self.names = [t[1] for t in titles if t]
+        self.units = {t[1]: t[2] or "" for t in titles if t}
+        self.messages = {int(row[0]): row[-1] for row in rows if row[-1]}
+        self.t, self.series, self.model = np.zeros(0), {}, ""
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.units:

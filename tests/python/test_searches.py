@@ -1,6 +1,7 @@
 """Fits and optimisations."""
 
 import math
+import os
 import unittest
 import warnings
 
@@ -87,6 +88,28 @@ class Fit(unittest.TestCase):
         with self.assertRaisesRegex(galpha.ModelError, "mass is -1 kg") as caught:
             galpha.fit(oscillator(), {"time": t, "x": t}, {"m": -1.0, "k": 1.0})
         self.assertNotIn("galpha-", caught.exception.report)
+
+    def test_tables(self):
+        """python: pandas tables with the time as index, durations, dates; files whose names begin as options"""
+        import pandas
+
+        t = np.linspace(0.1, 6, 30)
+        given = {"vary": ["k", "c"], "set": {"start": 1.0}}
+        one = galpha.fit(oscillator(), {"time": t, "x": closed_form(t)}, **given)
+        frame = pandas.DataFrame({"x": closed_form(t)}, index=pandas.Index(t, name="t"))
+        nanoseconds = np.round(1e9 * t).astype("timedelta64[ns]")
+        place = os.getcwd()
+        os.chdir(rig.work)
+        try:
+            frame.to_csv("-x.csv")
+            frame_file = galpha.fit(oscillator(), "-x.csv", **given)
+        finally:
+            os.chdir(place)
+        for other in (galpha.fit(oscillator(), frame, **given), frame_file,
+                      galpha.fit(oscillator(), {"time": nanoseconds, "x": closed_form(t)}, **given)):
+            self.assertAlmostEqual(other["k"], one["k"], delta=1e-6)
+        with self.assertRaisesRegex(TypeError, "'time' has dates"):
+            galpha.fit(oscillator(), {"time": np.datetime64("2020-01-01") + nanoseconds, "x": t}, **given)
 
     def test_two_columns_of_a_signal(self):
         """python: two columns of one signal are two curves"""

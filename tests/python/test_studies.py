@@ -64,6 +64,14 @@ class Sweep(unittest.TestCase):
         with self.assertRaisesRegex(galpha.Error, "the table of a sweep has a column of this name"):
             galpha.sweep(rig.model("pendulum"), "status=final(t)", set={"m": [1.0]})
 
+    def test_csv(self):
+        """python: a sweep into comma-separated values has the same table"""
+        call = dict(set={"m": [1.0, -1.0, 2.0]}, t_end=0.1, tol=1e-5)
+        measures = "final(t)", "a, b=max(hinge.fx)"
+        one, two = (galpha.sweep(rig.model("pendulum"), *measures, **call, out=out) for out in (None, rig.work / "same.csv"))
+        self.assertTrue(np.array_equal(one.values, two.values, equal_nan=True))
+        self.assertEqual((one.names, one.units, one.messages, one.failed), (two.names, two.units, two.messages, two.failed))
+
     def test_pictures(self):
         """python: measures of a sweep are drawn"""
         table = galpha.sweep(rig.model("pendulum"), "end=final(hinge.angle)", set={"L": [0.5, 1.0, 2.0]}, t_end=0.5, tol=1e-4)
