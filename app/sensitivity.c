@@ -277,7 +277,8 @@ static int end(analysis *s, ga_status status, double seconds)
     fprintf(stderr, "galpha sensitivity: %s\n", why.text), app_call_keep_error(r->s.ctx);
   else
     fprintf(stderr, "galpha sensitivity: %s\n", ga_status_text(status));
-  if (s->records > 0) fprintf(stderr, "  results up to t = %.9g s are in %s\n", last, r->file);
+  if (s->records > 0 && isfinite(last) && !closed)
+    fprintf(stderr, "  results up to t = %.9g s are in %s\n", last, r->file);
   return APP_FAILED;
 }
 
