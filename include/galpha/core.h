@@ -965,7 +965,7 @@ typedef struct ga_parameter {
   double step;                                /* δ > 0 */
   ga_parameter_value at[GA_PARAMETER_VALUES]; /* at p − 2δ, p − δ, p + δ, p + 2δ; the arrays are borrowed
                                                  until the start, systems until the object is destroyed */
-  /* NULL: differences. Otherwise the systems are used by starts alone. */
+  /* NULL: differences. Otherwise the systems are used by starts alone, and at the ends of steps by collocation. */
   ga_parameter_fn derivative;
   void *user; /* handed to it */
 } ga_parameter;
@@ -973,7 +973,7 @@ typedef struct ga_parameter {
 typedef struct ga_sensitivity ga_sensitivity;
 
 /* Borrows st, copies `parameter` [n]. GA_ERR_ARGUMENT: the method is not supported, or systems differ in
- * size. */
+ * size. Not supported: the weighted methods. */
 GA_API ga_status ga_sensitivity_create(ga_context *ctx, ga_stepper *st, int n, const ga_parameter *parameter,
                                        ga_sensitivity **out);
 GA_API void ga_sensitivity_destroy(ga_sensitivity **se);
@@ -988,9 +988,10 @@ GA_API ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *o
 GA_API ga_status ga_sensitivity_begin(ga_sensitivity *se);
 /* After every step of the stepper, made by ga_stepper_step() or ga_simulator_step(), before it is changed.
  * Allocates nothing, as ga_stepper_step(), except behind jumps of the equations in time, where a simulator
- * makes a new start. Refused by name: steps behind edges of the motion, and behind events without
- * ga_sensitivity_use_events(). After an error the derivatives are lost, and a start is needed; the stepper is
- * as before. */
+ * makes a new start, at the first state with redundant constraints, and, where the order of collocation is not
+ * given, at its first step with another number of nodes. Refused by name: steps behind edges of the motion, and
+ * behind events without ga_sensitivity_use_events(). After an error the derivatives are lost, and a start is
+ * needed; the stepper is as before. */
 GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
 /* Events of a simulator that restart or end the run, at other values of the parameters. */
 typedef struct ga_event_rule {

@@ -96,7 +96,11 @@ static ga_status create(ga_stepper *st)
                             {&c->inside_v, nv},
                             {&c->inside_x, nx},
                             {&c->inside_z, n},
-                            {&c->inside, GA__NODES * 2 * nv}};
+                            {&c->inside, GA__NODES * 2 * nv},
+                            {&c->made_q, nq},
+                            {&c->made_v, nv},
+                            {&c->made_z, n},
+                            {&c->made_x, nx}};
   return ga__arrays_create(st->ctx, GA__ARRAYS(part), "a stepper", &c->block, NULL);
 }
 
@@ -285,6 +289,13 @@ const ga__colloc_rule *ga__colloc_last_rule(const ga_stepper *st, const ga__stat
   return rule->stages >= GA__STAGES_LEAST ? rule : NULL;
 }
 
+int ga__colloc_predicts(const ga__colloc_rule *old, double h, double h_old, double c_m, double *w)
+{
+  if (!old || h > EXTRAPOLATED * h_old) return 0;
+  ga__colloc_weights(old, 1.0 + c_m * h / h_old, w);
+  return 1;
+}
+
 /* z at the nodes by the polynomial of the last step; behind a start by the rates found there. */
 static void predict_nodes(ga_stepper *st, double h)
 {
@@ -300,8 +311,7 @@ static void predict_nodes(ga_stepper *st, double h)
   for (int m = 1; m <= c->now->stages; m++) {
     double *z = c->z + m * n, w[GA__NODES];
     ga__copy_numbers(z, c->z, n);
-    if (old && h <= EXTRAPOLATED * h_old) {
-      ga__colloc_weights(old, 1.0 + c->now->c[m] * h / h_old, w);
+    if (ga__colloc_predicts(old, h, h_old, c->now->c[m], w)) {
       for (int i = 0; i < n; i++) z[i] *= w[old->stages];
       sum_nodes(old->stages - old->first, z, z, n, w + old->first, now->own + GA__COLLOC_Z + old->first * n,
                 n);
@@ -461,16 +471,38 @@ static void count_jacobian(ga_stepper *st)
   if (!st->sys->def.jacobian) st->stats.difference_jacobians++;
 }
 
+void ga__colloc_fill(const ga_stepper *st, ga__assembly *as, const double *D, const double *Q, const double *G,
+                     double d, double inverse)
+{
+  ga__assembly_input in = {.source = {D, Q, G, NULL, NULL},
+                           .scale = {[ONE] = 1.0, [STEP] = d, [STEP2] = d * d, [INV_STEP] = inverse},
+                           .diag_x = 1.0,
+                           .null = &st->red.null,
+                           .null_b = &st->red.null_eta};
+  ga__assembly_fill(as, &in);
+}
+
 /* The matrix of a node from its derivatives. */
 static void fill_matrix(const ga_stepper *st, const ga__site *site, int m)
 {
   const double d = shift_of(st, m);
-  ga__assembly_input in = {.source = {site->D, site->Q, site->G, NULL, NULL},
-                           .scale = {[ONE] = 1.0, [STEP] = d, [STEP2] = d * d, [INV_STEP] = 1.0 / d},
-                           .diag_x = 1.0,
-                           .null = &st->red.null,
-                           .null_b = &st->red.null_eta};
-  ga__assembly_fill(site->assembly, &in);
+  ga__colloc_fill(st, site->assembly, site->D, site->Q, site->G, d, 1.0 / d);
+}
+
+/* Notes where the matrix of the end was made: that of the last node, unless there is one of its own. */
+static void note_made(ga_stepper *st, int m)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int M = c->now->stages;
+  if (m != M && m != GA__COLLOC_END) return;
+  c->made_t = st->next.scalar[GA__T];
+  c->made_shift = shift_of(st, m);
+  c->made_early = !c->in_order && c->sweeps == 0;
+  ga__copy_numbers(c->made_q, c->q + M * sys->nq, sys->nq);
+  ga__copy_numbers(c->made_v, c->v + M * sys->nv, sys->nv);
+  ga__copy_numbers(c->made_z, c->z + M * sys->n, sys->n);
+  ga__copy_numbers(c->made_x, c->x + M * sys->size[GA_BLOCK_X], sys->size[GA_BLOCK_X]);
 }
 
 /* The same, and its factors. */
@@ -480,7 +512,10 @@ static ga_status factor_node(ga_stepper *st, const ga__site *site, int m, const 
   ga__factors_save_matrix(st);
   fill_matrix(st, site, m);
   const ga_status status = ga__factor_stage(st, stage_of(st, m));
-  if (!status) ga__factors_save_stage(st, stage_of(st, m));
+  if (!status) {
+    ga__factors_save_stage(st, stage_of(st, m));
+    note_made(st, m);
+  }
   const ga_status bad = status == GA_RETRY_NAN ? ga__jacobian_check(st->sys, p, &J) : GA_OK;
   return bad ? bad : status;
 }
@@ -611,6 +646,7 @@ static int evaluate_by_threads(ga_stepper *st, int renew, ga__scratch scratch)
   for (int m = 1; renew && m <= M; m++) {
     count_jacobian(st);
     ga__factors_count(st, stage_of(st, m));
+    note_made(st, m);
   }
   st->stats.time_residual += ga__seconds(st) - begin;
   return 1;
@@ -767,6 +803,14 @@ static ga_status solve_nodes(ga_stepper *st, ga__colloc_progress *p)
 double ga__colloc_tolerance(const ga_stepper *st)
 {
   return st->tolerance > 0.0 ? OF_TOLERANCE * st->tolerance : st->opts.newton.tol;
+}
+
+double ga__colloc_left_in(const ga_stepper *st, int block)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const double in_rates = block == GA_BLOCK_V ? c->size_v : c->size_x;
+  const double size = block == GA_BLOCK_V || block == GA_BLOCK_X ? 2.0 * in_rates / st->h : st->size[block] / FREE;
+  return ga__colloc_tolerance(st) * size;
 }
 
 static ga_status fail_sweeps(ga_stepper *st, double size, double rho)
@@ -1197,7 +1241,8 @@ static const ga__family COLLOCATION = {.state_length = state_length,
                                        .rate_factor = one,
                                        .force_factor = force_factor,
                                        .position_rows = ga__exact_position_rows,
-                                       .solve_error = ga__exact_solve_error};
+                                       .solve_error = ga__exact_solve_error,
+                                       .slopes = &ga__colloc_slopes};
 
 const ga__method ga__method_collocation = {.family = &COLLOCATION,
                                            .keeps_positions = 1,

@@ -1,5 +1,6 @@
 /* Collocation within a step: dense output, and the nodes. */
 #include "core/collocation.h"
+#include "core/sensitivity.h"
 
 #include <float.h>
 #include <math.h>
@@ -11,6 +12,8 @@
  * constraints, is distributed over it. */
 
 enum { PASSES = 2 };
+#define ROUNDING 1e-13 /* [-] of accelerations and multipliers, relative to the largest of them */
+#define MOVE 1e-3 /* [-] of Ω, and of v relative to 1 + its size, in differences */
 
 static double size_of_step(const ga_stepper *st)
 {
@@ -54,37 +57,55 @@ static double weighted_sum(const double *w, const double *const *z, int n, int a
   return sum;
 }
 
-/* Points and values: those of the nodes, then the further ones; returns the number of these. */
-static int further_points(const ga_stepper *st, double *t, const double **z)
+/* Points and values: those of the nodes, then the further ones; returns the number of these. own, old_own: at
+ * the nodes of the step, and at those of the step before. */
+static int further_points(const ga_stepper *st, const double *own, const double *old_own, double *t,
+                          const double **z)
 {
   const ga__colloc *c = ga__colloc_of(st);
   const ga__colloc_rule *rule = c->now, *old = ga__colloc_last_rule(st, &st->next);
   const int size = st->sys->n, M = rule->stages;
   const double ratio = st->next.scalar[GA__H_OLD] / size_of_step(st);
   int n = 0, K = 0;
-  for (int m = rule->first; m <= M; m++) t[n] = rule->c[m], z[n++] = c->nodes + m * size;
-  if (rule->first > 0) t[n] = 0.0, z[n++] = c->nodes, K++;
+  for (int m = rule->first; m <= M; m++) t[n] = rule->c[m], z[n++] = own + m * size;
+  if (rule->first > 0) t[n] = 0.0, z[n++] = own, K++;
   for (int j = old ? old->stages - 1 : -1; K < M - 1 && old && j >= old->first; j--, K++)
-    t[n] = (old->c[j] - 1.0) * ratio, z[n++] = st->next.own + GA__COLLOC_Z + j * size;
+    t[n] = (old->c[j] - 1.0) * ratio, z[n++] = old_own + j * size;
   return K;
 }
 
-/* c->further, D_k of all components, and c->t_further; once a step. */
+/* Weights of the last two differences over the nodes of the step, and of the further ones; and values. */
+typedef struct differences {
+  int points; /* nodes of the step */
+  double w[GA__NODES + 1][2 * GA__NODES];
+  const double *z[2 * GA__NODES];
+} differences;
+
+/* c->n_further and c->t_further too. */
+static void find_differences(ga_stepper *st, differences *out)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  double t[2 * GA__NODES];
+  const int points = out->points = c->now->stages + 1 - c->now->first;
+  c->n_further = further_points(st, c->nodes, st->next.own + GA__COLLOC_Z, t, out->z);
+  for (int k = 0; k < c->n_further; k++) c->t_further[k] = t[points + k];
+  for (int k = 0; k < c->n_further + 2; k++) difference_weights(t, points - 2 + k, out->w[k]);
+}
+
+/* c->further, D_k of all components; once a step. */
 static void find_further(ga_stepper *st)
 {
   ga__colloc *c = ga__colloc_of(st);
-  const int size = st->sys->n, points = c->now->stages + 1 - c->now->first;
-  double t[2 * GA__NODES], w[GA__NODES + 1][2 * GA__NODES];
-  const double *z[2 * GA__NODES];
+  differences of;
   if (c->further_number == st->state_number) return;
   c->further_number = st->state_number;
-  c->n_further = further_points(st, t, z);
-  for (int k = 0; k < c->n_further; k++) c->t_further[k] = t[points + k];
-  for (int k = 0; k < c->n_further + 2; k++) difference_weights(t, points - 2 + k, w[k]);
+  find_differences(st, &of);
+  const int size = st->sys->n, points = of.points;
   for (int i = 0; i < size; i++) {
-    double before2 = weighted_sum(w[0], z, points - 1, i), before = weighted_sum(w[1], z, points, i);
+    double before2 = weighted_sum(of.w[0], of.z, points - 1, i),
+           before = weighted_sum(of.w[1], of.z, points, i);
     for (int k = 0; k < c->n_further; k++) {
-      const double D = bound_difference(weighted_sum(w[k + 2], z, points + 1 + k, i), before, before2);
+      const double D = bound_difference(weighted_sum(of.w[k + 2], of.z, points + 1 + k, i), before, before2);
       c->further[k * size + i] = D;
       before2 = before, before = D;
     }
@@ -131,41 +152,73 @@ static place place_at(const ga_stepper *st, double s, int terms)
   return p;
 }
 
+/* What the formulas are linear in: numbers of the step, or derivatives of these. */
+typedef struct curve {
+  const double *nodes, *further, *rate; /* as in ga__colloc */
+  const double *v, *x;                  /* at the beginning of the step, */
+  double *gap_v, *gap_x;                /* and from the ends of the polynomials to that of the step */
+} curve;
+
+static curve own_curve(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return (curve){c->nodes, c->further, c->rate, st->next.v, st->next.x, c->gap_v, c->gap_x};
+}
+
 /* out[n] += h Σ w_j z_j + h Σ further_k D_k of a block */
-static void add_block(const ga_stepper *st, double h, const place *p, const double *w, const double *further,
-                      int block, int n, double *out)
+static void add_block(const ga_stepper *st, const curve *of, double h, const place *p, const double *w,
+                      const double *further, int block, int n, double *out)
 {
   const ga__colloc *c = ga__colloc_of(st);
   const int stride = st->sys->n, at = st->sys->start[block];
-  ga__colloc_add(c->now, h, w, c->nodes + at, stride, out, n);
+  ga__colloc_add(c->now, h, w, of->nodes + at, stride, out, n);
   for (int k = 0; k < p->terms; k++)
-    for (int i = 0; i < n; i++) out[i] += h * further[k] * c->further[k * stride + at + i];
+    for (int i = 0; i < n; i++) out[i] += h * further[k] * of->further[k * stride + at + i];
 }
 
 /* out[n] = begin + h ∫₀^s of a block of z, with `gap` to its value at the end. */
-static void integral(const ga_stepper *st, const place *p, const double *begin, const double *gap, int block,
-                     int n, double *out)
+static void integral(const ga_stepper *st, const curve *of, const place *p, const double *begin,
+                     const double *gap, int block, int n, double *out)
 {
   for (int i = 0; i < n; i++) out[i] = begin[i] + p->part * gap[i];
-  add_block(st, size_of_step(st), p, p->integral, p->further_integral, block, n, out);
+  add_block(st, of, size_of_step(st), p, p->integral, p->further_integral, block, n, out);
 }
 
-static void polynomial(const ga_stepper *st, const place *p, int block, double *out)
+static void integrate_v(const ga_stepper *st, const curve *of, const place *p, double *out)
+{
+  integral(st, of, p, of->v, of->gap_v, GA_BLOCK_V, st->sys->nv, out);
+}
+
+static void integrate_x(const ga_stepper *st, const curve *of, const place *p, double *out)
+{
+  integral(st, of, p, of->x, of->gap_x, GA_BLOCK_X, st->sys->size[GA_BLOCK_X], out);
+}
+
+static void polynomial(const ga_stepper *st, const curve *of, const place *p, int block, double *out)
 {
   const int n = st->sys->size[block];
   if (!out || n == 0) return;
   memset(out, 0, (size_t)n * sizeof *out);
-  add_block(st, 1.0, p, p->value, p->further, block, n, out);
+  add_block(st, of, 1.0, p, p->value, p->further, block, n, out);
+}
+
+static void polynomials(const ga_stepper *st, const curve *of, const place *p, const ga__inside *out)
+{
+  polynomial(st, of, p, GA_BLOCK_V, out->vdot);
+  polynomial(st, of, p, GA_BLOCK_LAMBDA, out->lambda);
+  polynomial(st, of, p, GA_BLOCK_PSI, out->psi);
+  polynomial(st, of, p, GA_BLOCK_X, out->xdot);
+  polynomial(st, of, p, GA_BLOCK_Y, out->y);
 }
 
 /* Ω(s) into out[nv] by the polynomial of Ω' through the nodes: of one order less than exponent_at(). */
-static void exponent_by_rates(const ga_stepper *st, const place *p, double *out)
+static void exponent_by_rates(const ga_stepper *st, const curve *of, const place *p, double *out)
 {
   const ga__colloc *c = ga__colloc_of(st);
   const double h = size_of_step(st);
   const int nv = st->sys->nv;
   for (int i = 0; i < nv; i++) out[i] = 0.0;
-  ga__colloc_add(c->now, h, p->integral, c->rate, nv, out, nv);
+  ga__colloc_add(c->now, h, p->integral, of->rate, nv, out, nv);
 }
 
 /* Ω(s) into out[nv]: nodes at s c_m, with Ω there from the polynomial of the step first. */
@@ -176,11 +229,12 @@ static void exponent_at(ga_stepper *st, double s, int terms, double *out)
   const ga__colloc_rule *rule = c->now;
   const int nv = sys->nv, M = rule->stages, passes = ga_group_n_blocks(sys->group) > 0 ? PASSES : 1;
   const double h = size_of_step(st);
+  const curve own = own_curve(st);
   double *v = c->inside, *omega = c->inside + GA__NODES * nv, *rate = c->r; /* r is free between steps */
   for (int m = rule->first; m <= M; m++) {
     const place p = place_at(st, s * rule->c[m], terms);
-    integral(st, &p, st->next.v, c->gap_v, GA_BLOCK_V, nv, v + m * nv);
-    if (passes > 1) exponent_by_rates(st, &p, omega + m * nv);
+    integrate_v(st, &own, &p, v + m * nv);
+    if (passes > 1) exponent_by_rates(st, &own, &p, omega + m * nv);
   }
   for (int pass = 0; pass < passes; pass++) {
     for (int m = rule->first; m <= M; m++)
@@ -194,15 +248,18 @@ static void exponent_at(ga_stepper *st, double s, int terms, double *out)
   ga__copy_numbers(out, omega + M * nv, nv);
 }
 
-/* gap[n] := end − begin − h ∫₀¹ */
-static void find_gap(const ga_stepper *st, const double *begin, const double *end, int block, int n,
-                     double *gap)
+/* Gaps of a curve: end − begin − h ∫₀¹ */
+static void find_gaps(const ga_stepper *st, const curve *of, const double *end_v, const double *end_x)
 {
+  const int nv = st->sys->nv, nx = st->sys->size[GA_BLOCK_X];
   place p = {.part = 0.0};
   memcpy(p.integral, ga__colloc_of(st)->now->A[ga__colloc_of(st)->now->stages], sizeof p.integral);
-  for (int i = 0; i < n; i++) gap[i] = 0.0;
-  integral(st, &p, begin, gap, block, n, gap);
-  for (int i = 0; i < n; i++) gap[i] = end[i] - gap[i];
+  for (int i = 0; i < nv; i++) of->gap_v[i] = 0.0;
+  for (int i = 0; i < nx; i++) of->gap_x[i] = 0.0;
+  integrate_v(st, of, &p, of->gap_v);
+  integrate_x(st, of, &p, of->gap_x);
+  for (int i = 0; i < nv; i++) of->gap_v[i] = end_v[i] - of->gap_v[i];
+  for (int i = 0; i < nx; i++) of->gap_x[i] = end_x[i] - of->gap_x[i];
 }
 
 /* c->gap_v, gap_x, and end_q := the move from Ω(1) to the end of the step; once a step. */
@@ -211,8 +268,8 @@ static void find_end(ga_stepper *st, double *omega, double *q)
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
   if (c->end_number == st->state_number) return;
-  find_gap(st, st->next.v, st->now.v, GA_BLOCK_V, sys->nv, c->gap_v);
-  find_gap(st, st->next.x, st->now.x, GA_BLOCK_X, sys->size[GA_BLOCK_X], c->gap_x);
+  const curve own = own_curve(st);
+  find_gaps(st, &own, st->now.v, st->now.x);
   exponent_at(st, 1.0, 0, omega);
   ga_group_move(sys->group, q, st->next.q, omega);
   ga_group_difference(sys->group, c->end_q, q, st->now.q);
@@ -244,17 +301,18 @@ static void motion_at(ga_stepper *st, double s, const place *p, const ga__inside
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
   double *omega = c->omega;
+  const curve own = own_curve(st);
   if (out->q) {
     if (out->coarse)
-      exponent_by_rates(st, p, omega);
+      exponent_by_rates(st, &own, p, omega);
     else
       exponent_at(st, s, p->terms, omega);
     ga_group_move(sys->group, out->q, st->next.q, omega);
     for (int i = 0; i < sys->nv; i++) omega[i] = p->part * c->end_q[i];
     ga_group_move(sys->group, out->q, out->q, omega);
   }
-  if (out->v) integral(st, p, st->next.v, c->gap_v, GA_BLOCK_V, sys->nv, out->v);
-  if (out->x) integral(st, p, st->next.x, c->gap_x, GA_BLOCK_X, sys->size[GA_BLOCK_X], out->x);
+  if (out->v) integrate_v(st, &own, p, out->v);
+  if (out->x) integrate_x(st, &own, p, out->x);
 }
 
 /* ---- Accelerations, forces and outputs within the step ----
@@ -264,7 +322,7 @@ static void motion_at(ga_stepper *st, double s, const place *p, const ga__inside
  * its work do not depend on that. Not in steps for stiff equations: their forces turn small errors of q into
  * large ones of accelerations. */
 
-static int is_stiff(const ga_stepper *st)
+int ga__colloc_is_stiff(const ga_stepper *st)
 {
   const ga__colloc *c = ga__colloc_of(st);
   return c->in_order && (c->damps || st->opts.order != 0);
@@ -273,7 +331,7 @@ static int is_stiff(const ga_stepper *st)
 static int asks_for_forces(const ga_stepper *st, const ga__inside *out)
 {
   const int any = out->vdot || out->lambda || out->psi || out->xdot || out->y;
-  return any && !out->coarse && !out->plain && !is_stiff(st) && st->factors.now.valid;
+  return any && !out->coarse && !out->plain && !ga__colloc_is_stiff(st) && st->factors.now.valid;
 }
 
 /* What is asked for, and room for the rest: where nothing is wanted, that of the family. */
@@ -313,15 +371,6 @@ static ga_status reduce_multipliers(ga_stepper *st, double t, const ga__inside *
   return back ? back : status;
 }
 
-static void polynomials(const ga_stepper *st, const place *p, const ga__inside *out)
-{
-  polynomial(st, p, GA_BLOCK_V, out->vdot);
-  polynomial(st, p, GA_BLOCK_LAMBDA, out->lambda);
-  polynomial(st, p, GA_BLOCK_PSI, out->psi);
-  polynomial(st, p, GA_BLOCK_X, out->xdot);
-  polynomial(st, p, GA_BLOCK_Y, out->y);
-}
-
 /* z of a place, solved for again; unchanged where that does not converge. */
 static ga_status settle(ga_stepper *st, double s, const place *p, const ga__inside *at)
 {
@@ -335,7 +384,9 @@ static ga_status settle(ga_stepper *st, double s, const place *p, const ga__insi
   st->stats = made;
   if (status < 0) return status;
   if (status) st->ctx->error = said;
-  if (status || !found) polynomials(st, p, at);
+  ga__colloc_of(st)->inside_solved = !status && found;
+  const curve own = own_curve(st);
+  if (status || !found) polynomials(st, &own, p, at);
   return GA_OK;
 }
 
@@ -351,9 +402,176 @@ ga_status ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out
   const place p = place_at(st, s, out->coarse ? 0 : c->n_further);
   const int forces = asks_for_forces(st, out);
   const ga__inside at = forces ? complete(st, out) : *out;
+  const curve own = own_curve(st);
+  c->inside_solved = 0;
   motion_at(st, s, &p, &at);
-  polynomials(st, &p, &at);
+  polynomials(st, &own, &p, &at);
   return forces ? settle(st, s, &p, &at) : GA_OK;
+}
+
+/* ---- Derivatives, of polynomials ----
+ * Curves are linear in the numbers that they are made from, as long as differences stay between the same
+ * bounds. With [.,.] the bracket, q(s) = move(move(q₀, Ω), b e) by the chain rule, where the move e to the end,
+ * q₁ = move(q_Ω, e), has δe = T(e)⁻¹ (δq₁ − δq_Ω) + [e, δq_Ω]. */
+
+/* Derivative of bound_difference(plain, before, before2). Where all three are noise, as in motions that leave
+ * a plane with the parameter, they are proportional to it. */
+static double bound_change(double plain, double before, double before2, double dplain, double d1, double d2,
+                           double noise)
+{
+  const int last = fabs(before) > fabs(before2);
+  const double bound = last ? before : before2, of_bound = last ? d1 : d2;
+  if (fmax(fabs(plain), fabs(bound)) <= noise) return bound_difference(dplain, d1, d2);
+  if (fabs(plain) <= fabs(bound)) return dplain;
+  return plain * bound > 0.0 ? of_bound : -of_bound;
+}
+
+/* Of a weighted sum of n numbers with this noise. */
+static double noise_of(const double *w, int n, double noise)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += fabs(w[i]);
+  return noise * sum;
+}
+
+/* Of D_k, into d->further; those that meet a bound have its derivative. */
+static void find_further_change(ga_stepper *st, const ga__colloc_change *d)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const int size = st->sys->n;
+  const double *dz[2 * GA__NODES];
+  double t[2 * GA__NODES];
+  differences of;
+  find_differences(st, &of);
+  further_points(st, d->nodes, d->before, t, dz);
+  const int points = of.points;
+  for (int i = 0; i < size; i++) {
+    int index;
+    const ga_equation_block block = ga__block_of(st->sys, i, &index);
+    const double *all = c->nodes + c->now->stages * size + st->sys->start[block];
+    const double left = fmax(ROUNDING * ga__max_abs(all, st->sys->size[block], NULL),
+                             ga__colloc_left_in(st, (int)block));
+    double before2 = weighted_sum(of.w[0], of.z, points - 1, i),
+           before = weighted_sum(of.w[1], of.z, points, i);
+    double d2 = weighted_sum(of.w[0], dz, points - 1, i), d1 = weighted_sum(of.w[1], dz, points, i);
+    for (int k = 0; k < c->n_further; k++) {
+      const int n = points + 1 + k;
+      const double plain = weighted_sum(of.w[k + 2], of.z, n, i);
+      const double dD = bound_change(plain, before, before2, weighted_sum(of.w[k + 2], dz, n, i), d1, d2,
+                                     noise_of(of.w[k + 2], n, left));
+      const double D = bound_difference(plain, before, before2);
+      d->further[k * size + i] = dD;
+      before2 = before, before = D;
+      d2 = d1, d1 = dD;
+    }
+  }
+}
+
+/* out[nv] := derivative of T(ω)⁻¹ v along dω, dv, by fourth-order differences. */
+static void change_rate(const ga_group *g, const ga__colloc_change *d, const double *omega, const double *v,
+                        const double *domega, const double *dv, double *out)
+{
+  static const double AT[] = {1.0, -1.0, 2.0, -2.0}, WEIGHT[] = {8.0, -8.0, -1.0, 1.0};
+  const int nv = ga_group_nv(g);
+  const double size =
+      fmax(ga__max_abs(domega, nv, NULL), ga__max_abs(dv, nv, NULL) / (1.0 + ga__max_abs(v, nv, NULL)));
+  for (int i = 0; i < nv; i++) out[i] = 0.0;
+  if (!(size > 0.0)) return;
+  const double step = MOVE / size;
+  for (int k = 0; k < 4; k++) {
+    for (int i = 0; i < nv; i++) {
+      d->one[i] = omega[i] + AT[k] * step * domega[i];
+      d->two[i] = v[i] + AT[k] * step * dv[i];
+    }
+    ga_group_exponent_rate(g, d->part, d->one, d->two);
+    for (int i = 0; i < nv; i++) out[i] += WEIGHT[k] / (12.0 * step) * d->part[i];
+  }
+}
+
+/* Derivative of Ω(s) into out[nv], with Ω(s) in c->omega: exponent_at() with all its passes. */
+static void exponent_change(ga_stepper *st, double s, int terms, const curve *of, const ga__colloc_change *d,
+                            double *out)
+{
+  const ga_group *g = st->sys->group;
+  ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc_rule *rule = c->now;
+  const int nv = st->sys->nv, M = rule->stages, passes = ga_group_n_blocks(g) > 0 ? PASSES : 1;
+  const double h = size_of_step(st);
+  const curve own = own_curve(st);
+  double *v = c->inside, *omega = c->inside + GA__NODES * nv, *rate = c->r; /* r is free between steps */
+  for (int m = rule->first; m <= M; m++) {
+    const place p = place_at(st, s * rule->c[m], terms);
+    integrate_v(st, &own, &p, v + m * nv);
+    integrate_v(st, of, &p, d->v_inside + m * nv);
+    exponent_by_rates(st, &own, &p, omega + m * nv);
+    exponent_by_rates(st, of, &p, d->omega + m * nv);
+  }
+  for (int pass = 0; pass < passes; pass++) {
+    for (int m = rule->first; m <= M; m++) {
+      const int at = m * nv;
+      ga_group_exponent_rate(g, rate + at, omega + at, v + at);
+      if (passes > 1)
+        change_rate(g, d, omega + at, v + at, d->omega + at, d->v_inside + at, d->omega_rate + at);
+      else
+        ga__copy_numbers(d->omega_rate + at, d->v_inside + at, nv);
+    }
+    for (int m = 1; m <= M; m++) {
+      double *to = omega + m * nv, *dto = d->omega + m * nv;
+      for (int i = 0; i < nv; i++) to[i] = dto[i] = 0.0;
+      ga__colloc_add(rule, s * h, rule->A[m], rate, nv, to, nv);
+      ga__colloc_add(rule, s * h, rule->A[m], d->omega_rate, nv, dto, nv);
+    }
+  }
+  ga__copy_numbers(c->omega, omega + M * nv, nv);
+  ga__copy_numbers(out, d->omega + M * nv, nv);
+}
+
+/* to[nv] := derivative of move(q, e), from those of q and, in de, of e. */
+static void change_moved(const ga_group *g, const ga__colloc_change *d, const double *e, const double *dq,
+                         double *de, double *to)
+{
+  ga_group_tangent(g, d->T, e);
+  ga_group_add_bracket(g, de, -1.0, e, dq);
+  ga__mul_blocks(g, d->part, d->T, de, 1.0, 0);
+  for (int i = 0; i < ga_group_nv(g); i++) to[i] = dq[i] + d->part[i];
+}
+
+static void change_q(ga_stepper *st, double s, const place *p, const curve *of, const ga__colloc_change *d,
+                     double *out)
+{
+  const ga_group *g = st->sys->group;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int nv = st->sys->nv;
+  double *end = d->three;
+  exponent_change(st, 1.0, 0, of, d, d->two);
+  change_moved(g, d, c->omega, d->q[0], d->two, end);
+  for (int i = 0; i < nv; i++) d->one[i] = d->q[1][i] - end[i];
+  ga_group_exponent_rate(g, d->two, c->end_q, d->one);
+  ga_group_add_bracket(g, d->two, 1.0, c->end_q, end);
+  ga__copy_numbers(end, d->two, nv); /* δe */
+  exponent_change(st, s, p->terms, of, d, out);
+  ga__copy_numbers(d->two, out, nv);
+  change_moved(g, d, c->omega, d->q[0], d->two, out);
+  for (int i = 0; i < nv; i++) {
+    end[i] *= p->part;
+    d->one[i] = p->part * c->end_q[i];
+  }
+  change_moved(g, d, d->one, out, end, out);
+}
+
+void ga__colloc_interpolate_change(ga_stepper *st, double s, const ga__colloc_change *d, const ga__inside *out)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  const curve of = {d->nodes, d->further, d->rate, d->v[0], d->x[0], d->gap_v, d->gap_x};
+  find_end(st, c->omega, c->end_place);
+  find_further(st);
+  find_further_change(st, d);
+  find_gaps(st, &of, d->v[1], d->x[1]);
+  const place p = place_at(st, s, c->n_further);
+  integrate_v(st, &of, &p, out->v);
+  integrate_x(st, &of, &p, out->x);
+  polynomials(st, &of, &p, out);
+  change_q(st, s, &p, &of, d, out->q);
 }
 
 /* Roundings of t from which on the times of nodes differ enough for a polynomial. */

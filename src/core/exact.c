@@ -463,12 +463,8 @@ static const ga__family EXACT = {.create = create,
                                  .rate_factor = ga__exact_rate_factor,
                                  .force_factor = ga__exact_force_factor,
                                  .position_rows = ga__exact_position_rows,
-                                 .solve_error = ga__exact_solve_error};
-
-int ga__exact_is_family(const ga__family *family)
-{
-  return family == &EXACT;
-}
+                                 .solve_error = ga__exact_solve_error,
+                                 .slopes = &ga__exact_slopes};
 
 const ga__method ga__method_index3 = {
     .family = &EXACT, .keeps_positions = 1, .vdot_at_end = 1, .adjusts_gamma = 1};

@@ -18,6 +18,26 @@ typedef struct ga__inside {
   int plain;  /* 1: vdot, λ, ψ, xdot and y may be of a lower order than q and v, as with coarse */
 } ga__inside;
 
+struct ga_sensitivity;
+struct ga__tangent;
+
+/* Derivatives of the last step of a family by parameters (sensitivity.h). */
+typedef struct ga__slopes {
+  ga_status (*create)(struct ga_sensitivity *se); /* memory, */
+  void (*destroy)(struct ga_sensitivity *se);     /* which may be missing */
+  /* whether the last step of a stepper is of a kind that is differentiated */
+  ga_status (*check)(struct ga_sensitivity *se, const ga_stepper *st);
+  ga_status (*make)(struct ga_sensitivity *se); /* the equations of the step, and the factors of their matrix */
+  ga_status (*forward)(struct ga_sensitivity *se, int j); /* derivatives by parameter j at its end */
+  /* From derivatives of a number by the state at the end to those by its beginning, and by the equations;
+   * NULL: the adjoint is refused. */
+  ga_status (*reverse)(struct ga_sensitivity *se, struct ga__tangent *bar);
+  ga_status (*inside)(struct ga_sensitivity *se, int j, double t); /* of dense output */
+  ga_status (*rates)(struct ga_sensitivity *se, struct ga__tangent *rate); /* of vdot, λ, ψ, y at its end */
+  /* What the family keeps of parameter j += factor times that of `from`; NULL: it keeps nothing. */
+  void (*add)(struct ga_sensitivity *se, int j, int from, double factor);
+} ga__slopes;
+
 /* Functions of a family of methods for the step, Newton's iteration and the error estimate. Unknowns,
  * right-hand side and increment (both in st->r) are those of the family; st->next becomes the state at the
  * end of the step. */
@@ -78,6 +98,8 @@ typedef struct ga__family {
   /* e = (e_q, e_x) := solution of the iteration matrix for the right-hand sides of the dynamics, Φ and x in
    * residual[n], which may be changed. */
   ga_status (*solve_error)(ga_stepper *st, double *residual, double *e);
+
+  const ga__slopes *slopes; /* NULL: derivatives by parameters are refused */
 } ga__family;
 
 /* A method: its family, its variant within it, and its properties. */
@@ -123,7 +145,7 @@ ga_status ga__solve_error_at(ga_stepper *st, const double *residual, int at, int
 enum { GA__EXACT_ONE, GA__EXACT_H, GA__EXACT_INV_H, GA__EXACT_C2, GA__EXACT_H2, GA__EXACT_MINUS };
 ga_status ga__exact_predict(ga_stepper *st, double h, ga__scratch scratch);
 void ga__exact_trial(ga_stepper *st);
-int ga__exact_is_family(const ga__family *family);
+extern const ga__slopes ga__exact_slopes; /* sensitivity_step.c */
 /* The layout of the matrix with all terms, whatever the options say about those of η. */
 ga__layout ga__exact_layout(const ga_stepper *st, int leaves_out);
 const double *ga__exact_b(const ga_stepper *st); /* [n_b] B at the beginning of the step, if there are η */

@@ -151,18 +151,23 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
   return status;
 }
 
+int ga__slopes_of(const ga_stepper *st, const ga__slopes *list[2])
+{
+  const ga__method *second = st->other.method;
+  list[0] = st->family->slopes;
+  list[1] = second ? second->family->slopes : NULL;
+  return second ? 2 : 1;
+}
+
 static ga_status check_method(ga_sensitivity *se)
 {
   const ga_stepper *st = se->st;
-  static const char REMEDY[] = "take GA_STABILIZED or GA_INDEX3 (in model files stabilized or index3)";
-  if (st->opts.method == GA_AUTOMATIC && st->opts.order == 0)
-    return ga__refuse_sensitivity(se, "the method automatic may take steps of collocation", REMEDY);
-  if (!ga__exact_is_family(st->family))
-    return ga__refuse_sensitivity(se,
-                                  st->method->has_order
-                                      ? "steps of collocation are not differentiated"
-                                      : "steps of the weighted methods are not differentiated",
-                                  REMEDY);
+  const ga__slopes *list[2];
+  for (int i = 0; i < ga__slopes_of(st, list); i++)
+    if (!list[i])
+      return ga__refuse_sensitivity(
+          se, "steps of the weighted methods are not differentiated",
+          "take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC");
   if (st->sys->def.n_switches > 0)
     return ga__refuse_sensitivity(se, "parts have modes that switch, as dry friction or rigid stops",
                                   "parts that switch are not supported");
@@ -183,7 +188,8 @@ static ga_status build(ga_sensitivity *se, const ga_parameter *given)
   if (!status) status = work_create(se);
   if (!status) status = ga__tangent_create(se, &se->rate);
   if (!status) status = ga__tangent_create(se, &se->mid);
-  if (!status) status = ga__sensitivity_matrix(se, se->st->red.plain_refused);
+  const ga__slopes *list[2];
+  for (int i = 0; !status && i < ga__slopes_of(se->st, list); i++) status = list[i]->create(se);
   return status;
 }
 
@@ -224,10 +230,10 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
       ga__system_close(&par->at[k].sys);
     }
   }
+  const ga__slopes *list[2];
+  for (int i = 0; i < ga__slopes_of(s->st, list); i++)
+    if (list[i]) list[i]->destroy(s);
   ga__free(s->ctx, s->parameter);
-  ga_lu_destroy(&s->lu);
-  ga__assembly_destroy(&s->assembly);
-  ga__least_destroy(s);
   ga__moved_point_destroy(s->ctx, &s->moved);
   ga__free(s->ctx, s->rate.block);
   ga__free(s->ctx, s->mid.block);
@@ -299,15 +305,10 @@ ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *opts, do
 
 ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st)
 {
-  if (!ga__exact_is_family(st->family))
-    return ga__refuse_sensitivity(se, "steps of collocation are not differentiated", "take GA_STABILIZED");
   if (st->now.scalar[GA__REDUNDANT] != st->next.scalar[GA__REDUNDANT])
     return ga__refuse_sensitivity(
         se, "the number of independent constraints changes, as at a singular position", NULL);
-  if (st->v_n == st->v_moved)
-    return ga__refuse_sensitivity(se, "the index-3 form moves velocities where step sizes change",
-                                  "take GA_STABILIZED or equal steps");
-  return GA_OK;
+  return st->family->slopes->check(se, st);
 }
 
 /* The last step must be the one after that of the derivatives. */
@@ -324,8 +325,8 @@ ga_status ga__sensitivity_one_step(ga_sensitivity *se)
 {
   ga_status status = check_step(se);
   if (!status) status = ga__times_of_step(se);
-  if (!status) status = ga__linear_step_make(se);
-  for (int j = 0; j < se->n && !status; j++) status = ga__linear_step_forward(se, j);
+  if (!status) status = se->st->family->slopes->make(se);
+  for (int j = 0; j < se->n && !status; j++) status = se->st->family->slopes->forward(se, j);
   return status;
 }
 
@@ -338,7 +339,7 @@ static ga_status differentiate_restart(ga_sensitivity *se)
     return ga__refuse_sensitivity(
         se, "the run has passed an edge of the motion, where equations jump or have a corner",
         "replace it by a smooth law");
-  if (st->begun_as == GA__AFTER_EVENT && se->met >= 0) {
+  if (st->begun_as == GA__CHANGING || (st->begun_as == GA__AFTER_EVENT && se->met >= 0)) {
     ga__times_of_event(se);
     const ga_status status = ga__sensitivity_start(se, 1);
     se->met = -1;

@@ -7,6 +7,8 @@
 
 enum { GA__N_AT = GA_PARAMETER_VALUES };
 
+struct ga__colloc_linear; /* sensitivity_collocation.h */
+
 /* Derivative of a stepper's state; q in the algebra. */
 typedef struct ga__tangent {
   double *block;
@@ -75,6 +77,7 @@ struct ga_sensitivity {
   ga_lu *lu;
   ga__linear_step step;
   ga__least least;
+  struct ga__colloc_linear *colloc; /* of steps by collocation; NULL: there are none */
   ga_event_rule rule; /* .g NULL: events are not differentiated */
   int met;            /* the event at which the last step has ended; −1: none */
   ga_status failed;   /* why that cannot be differentiated, and the message */
@@ -105,26 +108,34 @@ struct ga_sensitivity {
   double *spare, *other;                /* [n_entries] */
   double *moves;                        /* [GA__N_AT][nv] from the start's q to those at other values */
   ga__moved_point moved;
-  double *base;                                    /* [n + n_lambda] values of the system itself, */
+  double *base; /* [n + n_lambda] values of the system itself at a point, */
   double *noise;                                   /* [n + n_lambda] their rounding, terms that cancel included */
   long n_base;                                     /* evaluations of them since the start */
   double *inner, *outer, *inner_even, *outer_even; /* [n + n_lambda] of those at ±δ, ±2δ: differences, sums */
   double *one, *two;                               /* [nv] */
 };
 
-/* -- The step (sensitivity_step.c) -- */
-/* Differentiates the equations of the last step, and factors their matrix. */
-ga_status ga__linear_step_make(ga_sensitivity *se);
-/* The derivatives by parameter j from those at the beginning of the step. */
-ga_status ga__linear_step_forward(ga_sensitivity *se, int j);
+/* -- The step: ga__slopes of its family (sensitivity_step.c, sensitivity_collocation.c) -- */
+/* Those of the methods of a stepper, one or, with members, two: their number. */
+int ga__slopes_of(const ga_stepper *st, const ga__slopes *list[2]);
+/* Numbers of B v + Φ_t among the equations that are differentiated. */
+static inline int ga__n_rates(const ga_stepper *st)
+{
+  return st->method->keeps_rates ? st->sys->size[GA_BLOCK_LAMBDA] : 0;
+}
+/* After reverse(): g has derivatives by the residuals and B v + Φ_t, and force those by Bᵀη. */
 
-/* bar: derivatives of a number by the state at the end of the step; they become those by its beginning. g
- * then has those by the residuals and B v + Φ_t, and force those by Bᵀη. */
-ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar);
-
+/* The derivatives become those at the beginning of the step, and the history of those at its end. */
+void ga__tangent_keep(const ga_sensitivity *se, ga__parameter *par);
+/* For each coordinate [nv] the group's block that it belongs to: where that begins, its size, and its place in
+ * packed blocks. Coordinates in none are left as they are. */
+void ga__block_tables(const ga_group *g, int *at, int *size, int *place);
 /* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
 void ga__mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest,
                     int turned);
+/* Derivative of move(q, E) into out[nv], from those of q and, in d[nv], of E; T: that of E. d is changed. */
+void ga__move_tangent(const ga_group *g, const double *T, const double *exponent, const double *dq, double *d,
+                      double *out);
 /* out[nv] += factor ad(a)ᵀ x */
 void ga__add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x);
 
@@ -154,8 +165,17 @@ int ga__times_move(const ga_sensitivity *se); /* 1: the time of the state depend
 void ga__times_shift(ga_sensitivity *se, const ga__parameter *par, ga__tangent *d);
 void ga__times_rates(ga_sensitivity *se, const ga__parameter *par);
 void ga__times_exponent(ga_sensitivity *se, const ga__parameter *par, double *exponent);
+/* Slopes of vdot, λ, ψ and y at the end of the last step, where dense output has polynomials of a degree. */
+enum { GA__MOST_DEGREE = 2 * GA__MOST_STAGES - 1 };
+ga_status ga__times_slope(ga_sensitivity *se, int degree, ga__tangent *rate);
 /* par->fixed of all parameters. */
 ga_status ga__times_fix(ga_sensitivity *se);
+
+/* -- Within a step (sensitivity_inside.c) -- */
+ga_status ga__exact_inside(ga_sensitivity *se, int j, double t);
+/* par->inside, at a fixed part of the step with its times held, becomes that at a fixed time; with_z 0: of q, v and
+ * x alone. */
+ga_status ga__times_inside(ga_sensitivity *se, int j, double t, int with_z);
 
 /* -- Events (sensitivity_events.c) -- */
 /* se->at_q, at_v, at_x := what an event makes of its state at value k of parameter j; s: with room for the
@@ -181,6 +201,15 @@ ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, const do
 ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves);
 /* Before a run, or a pass over its steps: forgets which parameters the equations are linear in. */
 void ga__parameters_forget(ga_sensitivity *se);
+/* The equations at value k of parameter j, and *at := p at that value; the run's own if they do not depend on the
+ * parameter. */
+ga__variant *ga__variant_at(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
+                            ga_point *at);
+/* Whether the following is needed. */
+static inline int ga__needs_base(const ga_sensitivity *se)
+{
+  return se->differs || ga__times_move(se);
+}
 /* Values of the system itself at p, which the following ones are compared with. */
 ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p);
 /* out[n] := derivative from values at −2δ, −δ, δ, 2δ; middle: at 0, NULL: they are zero. Returns 0: they are

@@ -57,6 +57,17 @@ static void forget(ga_adjoint *a)
   a->n = 0;
 }
 
+/* Whether steps of all methods of the stepper can be gone back over. */
+static ga_status check_reverse(ga_adjoint *a)
+{
+  const ga__slopes *list[2];
+  for (int i = 0; i < ga__slopes_of(a->replay, list); i++)
+    if (!list[i]->reverse)
+      return ga__refuse_sensitivity(a->se, "the adjoint does not follow steps of collocation",
+                                    "take forward derivatives, or GA_STABILIZED");
+  return GA_OK;
+}
+
 static ga_status build(ga_adjoint *a, int n, const ga_parameter *parameter)
 {
   ga_stepper *st = a->st;
@@ -64,6 +75,7 @@ static ga_status build(ga_adjoint *a, int n, const ga_parameter *parameter)
   ga_status status =
       ga_stepper_create(a->ctx, st->sys->shared ? st->sys->shared : st->sys, &st->opts, &a->replay);
   if (!status) status = ga_sensitivity_create(a->ctx, a->replay, n, parameter, &a->se);
+  if (!status) status = check_reverse(a);
   if (status) return status;
   a->se->replays = 1;
   a->segment = ga__alloc(a->ctx, (k + 1) * length, sizeof *a->segment);
@@ -339,8 +351,8 @@ static ga_status backwards(ga_adjoint *a, ga_seed_fn seed, void *user, double *g
     for (long i = end - begin; i-- > 0 && !status;) {
       recall(a, i);
       status = add_seed(a, begin + i + 1, state_of(a, i + 1), seed, user);
-      if (!status) status = ga__linear_step_make(a->se);
-      if (!status) status = ga__linear_step_reverse(a->se, &a->bar);
+      if (!status) status = a->replay->family->slopes->make(a->se);
+      if (!status) status = a->replay->family->slopes->reverse(a->se, &a->bar);
       if (!status) add_inner(a);
       if (!status) status = add_equations(a, gradient);
     }

@@ -110,8 +110,8 @@ static int is_later(const double *later)
 
 /* The equations at value k, and where: they do not depend on the parameter if it has no systems, but on time.
  */
-static ga__variant *variant_of(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
-                               ga_point *at)
+ga__variant *ga__variant_at(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
+                            ga_point *at)
 {
   *at = *p;
   if (later) at->t += later[k];
@@ -130,7 +130,7 @@ static ga_status measure_terms(ga_sensitivity *se, int j, const ga_point *p, con
   const ga_system *sys = se->st->sys;
   const int nl = sys->size[GA_BLOCK_LAMBDA], n = sys->n + (rates ? nl : 0);
   ga_point moved;
-  ga__variant *at = variant_of(se, j, 1, p, later, &moved);
+  ga__variant *at = ga__variant_at(se, j, 1, p, later, &moved);
   ga_status status = evaluate(se, at, &moved, rates);
   ga__copy_numbers(se->kept, se->value, n);
   for (int k = 0; !status && k < PATTERNS; k++) {
@@ -199,12 +199,12 @@ static int is_quadratic(const ga_sensitivity *se, int n)
 static ga_status add_value(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
                            double *size)
 {
-  const int rates = se->st->n_eta > 0;
+  const int rates = ga__n_rates(se->st) > 0;
   ga_point at;
-  ga__variant *variant = variant_of(se, j, k, p, later, &at);
+  ga__variant *variant = ga__variant_at(se, j, k, p, later, &at);
   const ga_status status = evaluate(se, variant, &at, rates);
   if (status) return status;
-  collect(se, k, se->st->sys->n + se->st->n_eta);
+  collect(se, k, se->st->sys->n + ga__n_rates(se->st));
   measure_values(se, rates, size);
   return GA_OK;
 }
@@ -214,7 +214,7 @@ static ga_status add_values(ga_sensitivity *se, int j, const ga_point *p, const 
                             int *plain)
 {
   ga__parameter *par = &se->parameter[j];
-  const int n = se->st->sys->n + se->st->n_eta, same_time = !is_later(later);
+  const int n = se->st->sys->n + ga__n_rates(se->st), same_time = !is_later(later);
   ga_status status = add_value(se, j, 0, p, later, size);
   if (!status) status = add_value(se, j, GA__N_AT - 1, p, later, size);
   if (status) return status;
@@ -231,7 +231,7 @@ static ga_status add_values(ga_sensitivity *se, int j, const ga_point *p, const 
 static void notice_b(ga_sensitivity *se, ga__parameter *par, const double *difference)
 {
   const ga_system *sys = se->st->sys;
-  const int rates = se->st->n_eta > 0;
+  const int rates = ga__n_rates(se->st) > 0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA] && !par->moves_b; i++)
     par->moves_b =
         difference[sys->start[GA_BLOCK_LAMBDA] + i] != 0.0 || (rates && difference[sys->n + i] != 0.0);
@@ -241,7 +241,7 @@ static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_poi
                                          double *g)
 {
   ga__parameter *par = &se->parameter[j];
-  const int rates = se->st->n_eta > 0, n = se->st->sys->n + se->st->n_eta;
+  const int rates = ga__n_rates(se->st) > 0, n = se->st->sys->n + ga__n_rates(se->st);
   const double inv = 1.0 / par->given.step;
   double size[GA_N_BLOCKS + 1] = {0};
   for (int i = 0; i < n; i++) se->inner[i] = se->outer[i] = se->inner_even[i] = se->outer_even[i] = 0.0;
@@ -270,7 +270,7 @@ static ga_status measure_noise(ga_sensitivity *se, ga__variant *own, const ga_po
 {
   enum { PATTERNS = 3 };
   static const unsigned PATTERN[PATTERNS] = {0x5a5a5a5au, 0x33cc33ccu, 0xe187781eu};
-  const int rates = se->st->n_eta > 0, n = se->st->sys->n + se->st->n_eta;
+  const int rates = ga__n_rates(se->st) > 0, n = se->st->sys->n + ga__n_rates(se->st);
   ga_status status = GA_OK;
   for (int i = 0; i < n; i++) se->noise[i] *= 0.5;
   for (int k = 0; k < PATTERNS && !status; k++) {
@@ -285,14 +285,14 @@ static ga_status measure_noise(ga_sensitivity *se, ga__variant *own, const ga_po
 void ga__parameters_forget(ga_sensitivity *se)
 {
   for (int j = 0; j < se->n; j++) se->parameter[j].linear = se->parameter[j].plain = 0;
-  for (int i = 0; i < se->st->sys->n + se->st->n_eta; i++) se->noise[i] = 0.0;
+  for (int i = 0; i < se->st->sys->n + ga__n_rates(se->st); i++) se->noise[i] = 0.0;
   se->n_base = 0;
 }
 
 ga_status ga__parameter_base(ga_sensitivity *se, const ga_point *p)
 {
   const ga_system *sys = se->st->sys;
-  const int rates = se->st->n_eta > 0, n = sys->n + se->st->n_eta;
+  const int rates = ga__n_rates(se->st) > 0, n = sys->n + ga__n_rates(se->st);
   ga__variant own = {sys, se->st->deriv};
   const ga_status status = evaluate(se, &own, p, rates);
   ga__copy_numbers(se->base, se->value, n);
@@ -320,7 +320,7 @@ static ga_status check_rates(ga_sensitivity *se, const double *value, int n, dou
 ga_status ga__parameter_residual(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *g)
 {
   const ga_system *sys = se->st->sys;
-  const int rates = se->st->n_eta > 0, n = sys->n + se->st->n_eta;
+  const int rates = ga__n_rates(se->st) > 0, n = sys->n + ga__n_rates(se->st);
   /* Near a break another time is on its other side: there the systems have to say what a callback cannot. */
   if (is_later(later) || (!se->parameter[j].given.derivative && se->parameter[j].at[0].sys))
     return residual_by_differences(se, j, p, later, g);
@@ -365,7 +365,7 @@ ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, const do
   const double by = 1.0 / (12.0 * par->given.step);
   for (int k = 0; k < GA__N_AT; k++) {
     ga_point at;
-    ga__variant *variant = variant_of(se, j, k, p, later, &at);
+    ga__variant *variant = ga__variant_at(se, j, k, p, later, &at);
     const ga_status status = evaluate_b(se, variant, &at);
     if (status) return status;
     for (int i = 0; i < sys->n_b; i++) dB[i] += by * WEIGHT[k] * se->other[sys->b_entry[i]];
@@ -393,7 +393,7 @@ ga_status ga__parameter_reaction(ga_sensitivity *se, int j, const ga_point *p, c
   for (int k = 0; k < GA__N_AT; k += two ? GA__N_AT - 1 : 1) {
     const double weight = !two ? WEIGHT[k] : k == 0 ? -1.0 : 1.0;
     ga_point at;
-    ga__variant *variant = variant_of(se, j, k, p, later, &at);
+    ga__variant *variant = ga__variant_at(se, j, k, p, later, &at);
     if ((status = evaluate_b(se, variant, &at))) return status;
     for (int i = 0; i < sys->n_b; i++)
       force[sys->b_col[i]] += by * weight * se->other[sys->b_entry[i]] * eta[sys->b_row[i]];

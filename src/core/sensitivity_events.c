@@ -110,7 +110,7 @@ static ga_status differentiate_size(ga_sensitivity *se)
   clock->given.step = MOVE * se->st->now.scalar[GA__H_OLD];
   clock->dt = clock->dh = 1.0;
   for (int k = 0; k < GA__N_AT; k++) clock->to[k] = AT[k] * clock->given.step, clock->from[k] = 0.0;
-  return ga__linear_step_forward(se, se->n);
+  return se->st->family->slopes->forward(se, se->n);
 }
 
 static ga_status move_end(ga_sensitivity *se, int j, double rate)
@@ -121,6 +121,8 @@ static ga_status move_end(ga_sensitivity *se, int j, double rate)
   const double dh = -g / rate;
   if (status) return status;
   for (size_t i = 0; i < se->n_tangent; i++) par->now.block[i] += dh * se->parameter[se->n].now.block[i];
+  const ga__slopes *slopes = se->st->family->slopes;
+  if (slopes->add) slopes->add(se, j, se->n, dh);
   par->dh = dh;
   par->dt += dh;
   return GA_OK;

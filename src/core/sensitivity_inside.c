@@ -2,6 +2,7 @@
  * between states that are moved along their derivatives; all else is linear in the states. */
 #include "core/sensitivity.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -112,71 +113,103 @@ static void move_times(ga_stepper *st, const ga__parameter *par, double by)
   if (st->next.scalar[GA__H_OLD2] > 0.0) st->next.scalar[GA__H_OLD2] += by * par->dh_old2;
 }
 
-/* Numbers of dense output at t, into se->mid, with the move of q from se->mid_q in se->one. */
-static ga_status interpolate_all(ga_sensitivity *se, double t)
+/* Numbers of dense output at t, into se->mid, with the move of q from se->mid_q in se->one; with_z 0: q, v and x
+ * alone. */
+static ga_status interpolate_all(ga_sensitivity *se, double t, int with_z)
 {
   ga__tangent *mid = &se->mid;
   const ga_status status =
-      ga_stepper_interpolate(se->st, t, se->at_q, mid->v, mid->vdot, mid->lambda, mid->psi, mid->x, mid->y);
+      with_z ? ga_stepper_interpolate(se->st, t, se->at_q, mid->v, mid->vdot, mid->lambda, mid->psi, mid->x,
+                                      mid->y)
+             : ga_stepper_interpolate(se->st, t, se->at_q, mid->v, NULL, NULL, NULL, mid->x, NULL);
   ga_group_difference(se->st->sys->group, se->one, se->mid_q, se->at_q);
   return status;
 }
 
 /* par->inside += by times those. */
-static void add_all(ga_sensitivity *se, ga__parameter *par, double by)
+static void add_all(ga_sensitivity *se, ga__parameter *par, double by, int with_z)
 {
   const int *size = se->st->sys->size, nv = se->st->sys->nv;
   const ga__tangent *mid = &se->mid, *out = &par->inside;
   move_array(out->q, se->one, nv, by);
   move_array(out->v, mid->v, nv, by);
+  move_array(out->x, mid->x, size[GA_BLOCK_X], by);
+  if (!with_z) return;
   move_array(out->vdot, mid->vdot, nv, by);
   move_array(out->lambda, mid->lambda, size[GA_BLOCK_LAMBDA], by);
   move_array(out->psi, mid->psi, size[GA_BLOCK_PSI], by);
-  move_array(out->x, mid->x, size[GA_BLOCK_X], by);
   move_array(out->y, mid->y, size[GA_BLOCK_Y], by);
 }
 
 /* par->inside −= δt times the rate of dense output at t, by its values in the same step. */
-static ga_status subtract_rate(ga_sensitivity *se, ga__parameter *par, double t, double s, double dt)
+static ga_status subtract_rate(ga_sensitivity *se, ga__parameter *par, double t, double s, double dt,
+                               int with_z)
 {
   static const double ONE_SIDED[] = {-25.0, 48.0, -36.0, 16.0, -3.0};
   const double h = se->st->now.scalar[GA__T] - se->st->next.scalar[GA__T],
                way = s > 0.5 ? -2e-3 * h : 2e-3 * h;
   ga_status status = GA_OK;
   for (int i = 0; i < 5 && !status; i++) {
-    status = interpolate_all(se, t + i * way);
-    if (!status) add_all(se, par, -dt * ONE_SIDED[i] / (12.0 * way));
+    status = interpolate_all(se, t + i * way, with_z);
+    if (!status) add_all(se, par, -dt * ONE_SIDED[i] / (12.0 * way), with_z);
   }
   return status;
 }
 
-/* All of dense output at a fixed time: by differences at a fixed part s of the step, whose states and times
- * are moved. */
-static ga_status differentiate_moved(ga_sensitivity *se, ga__parameter *par, double t)
+/* par->inside += derivative of dense output at a fixed part s of the step, along times and, with_states, states
+ * that are moved by up to `step`, then its rate is taken off. Dense output of moved steps is not kept: their
+ * numbers are none of the run's. */
+static ga_status add_moved(ga_sensitivity *se, ga__parameter *par, double t, double step, int with_states,
+                           int with_z)
 {
   ga_stepper *st = se->st;
   const size_t n = st->state_length, bytes = n * sizeof(double);
+  const unsigned long number = st->state_number;
   const double t0 = st->next.scalar[GA__T], h = st->now.scalar[GA__T] - t0, s = (t - t0) / h;
-  const double of_times = times_move(par) / h;
-  const double of_states =
-      fmax(relative_size(st->sys, &st->now, &par->now), relative_size(st->sys, &st->next, &par->before));
-  const double step = MOVE / fmax(of_times, of_states);
-  memset(par->inside.block, 0, se->n_tangent * sizeof *par->inside.block);
   ga_status status = interpolate_q(se, t, se->mid_q);
   memcpy(se->saved, st->now.block, bytes);
   memcpy(se->saved + n, st->next.block, bytes);
   for (int k = 0; k < GA__N_AT && !status; k++) {
     const double by = AT[k] * step;
-    move_all(se, &st->now, &par->now, by);
-    move_all(se, &st->next, &par->before, by);
+    st->state_number = ULONG_MAX - (unsigned long)k;
+    if (with_states) {
+      move_all(se, &st->now, &par->now, by);
+      move_all(se, &st->next, &par->before, by);
+    }
     move_times(st, par, by);
     const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T];
-    status = interpolate_all(se, begin + s * (end - begin));
+    status = interpolate_all(se, begin + s * (end - begin), with_z);
     memcpy(st->now.block, se->saved, bytes);
     memcpy(st->next.block, se->saved + n, bytes);
-    if (!status) add_all(se, par, WEIGHT[k] / (12.0 * step));
+    if (!status) add_all(se, par, WEIGHT[k] / (12.0 * step), with_z);
   }
-  return status ? status : subtract_rate(se, par, t, s, (1.0 - s) * par->dt_begin + s * par->dt);
+  st->state_number = number;
+  return status ? status : subtract_rate(se, par, t, s, (1.0 - s) * par->dt_begin + s * par->dt, with_z);
+}
+
+/* All of dense output at a fixed time. */
+static ga_status differentiate_moved(ga_sensitivity *se, ga__parameter *par, double t)
+{
+  const ga_stepper *st = se->st;
+  const double of_times = times_move(par) / (st->now.scalar[GA__T] - st->next.scalar[GA__T]);
+  const double of_states =
+      fmax(relative_size(st->sys, &st->now, &par->now), relative_size(st->sys, &st->next, &par->before));
+  memset(par->inside.block, 0, se->n_tangent * sizeof *par->inside.block);
+  return add_moved(se, par, t, MOVE / fmax(of_times, of_states), 1, 1);
+}
+
+ga_status ga__times_inside(ga_sensitivity *se, int j, double t, int with_z)
+{
+  const ga_stepper *st = se->st;
+  ga__parameter *par = &se->parameter[j];
+  const double of_times = times_move(par) / (st->now.scalar[GA__T] - st->next.scalar[GA__T]);
+  return of_times > 0.0 ? add_moved(se, par, t, MOVE / of_times, 0, with_z) : GA_OK;
+}
+
+ga_status ga__exact_inside(ga_sensitivity *se, int j, double t)
+{
+  ga__parameter *par = &se->parameter[j];
+  return times_move(par) > 0.0 ? differentiate_moved(se, par, t) : differentiate(se, par, t);
 }
 
 ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, const ga_state **out)
@@ -192,8 +225,7 @@ ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, con
                                    .field = "parameter",
                                    GA__NUMBERS({parameter, NULL}, {se->n, NULL})});
   ga__parameter *par = &se->parameter[parameter];
-  const ga_status status =
-      times_move(par) > 0.0 ? differentiate_moved(se, par, t) : differentiate(se, par, t);
+  const ga_status status = se->st->family->slopes->inside(se, parameter, t);
   if (status) return status;
   const ga__tangent *d = &par->inside;
   par->view_inside =

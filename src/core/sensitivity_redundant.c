@@ -53,7 +53,7 @@ static ga_status tables_create(ga_sensitivity *se)
              : ga__no_memory(ctx, "sensitivities");
 }
 
-/* Entries of B by rows; for each coordinate its block of the group, and where that is packed. */
+/* Entries of B by rows, and the group's blocks. */
 static void fill_tables(ga_sensitivity *se)
 {
   const ga_system *sys = se->st->sys;
@@ -62,16 +62,7 @@ static void fill_tables(ga_sensitivity *se)
   for (int b = 0; b < sys->n_b; b++) l->row_start[sys->b_row[b] + 2]++;
   for (int i = 0; i < nl; i++) l->row_start[i + 2] += l->row_start[i + 1];
   for (int b = 0; b < sys->n_b; b++) l->of_row[l->row_start[sys->b_row[b] + 1]++] = b;
-  for (int b = 0, place = 0; b < ga_group_n_blocks(sys->group); b++) {
-    int at;
-    const int size = ga_group_block(sys->group, b, &at);
-    for (int i = at; i < at + size; i++) {
-      l->block_at[i] = at;
-      l->block_size[i] = size;
-      l->block_place[i] = place;
-    }
-    place += size * size;
-  }
+  ga__block_tables(sys->group, l->block_at, l->block_size, l->block_place);
 }
 
 void ga__least_destroy(ga_sensitivity *se)

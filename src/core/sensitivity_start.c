@@ -126,6 +126,7 @@ static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepp
   ga_status status = ga_stepper_create(se->quiet, at->sys ? at->sys : st->sys, &st->opts, out);
   if (status) return fail_start(se, j, status);
   ga_stepper *other = *out;
+  ga__member_use(other, ga__member_is_second(st));
   if (again) {
     move_begin(se, j, AT[k] * given->step);
     q = se->at_q, v = se->at_v, x = se->at_x;
@@ -222,7 +223,7 @@ ga_status ga__sensitivity_start(ga_sensitivity *se, int again)
     for (int k = 0; k < GA__N_AT && !status; k++) status = start_one(se, j, k, again, &all.st[k]);
     if (!status) status = differentiate_all(se, &all, j);
     destroy(&all);
-    if (!status && se->st->n_eta && !again)
+    if (!status && ga__n_rates(se->st) > 0 && !again)
       status = ga__parameter_moves_b(se, j, &p, &se->parameter[j].moves_b);
     if (status) return status;
   }

@@ -31,6 +31,20 @@ void ga__mul_blocks(const ga_group *g, double *out, const double *T, const doubl
   }
 }
 
+void ga__block_tables(const ga_group *g, int *at, int *size, int *place)
+{
+  for (int b = 0, next = 0; b < ga_group_n_blocks(g); b++) {
+    int start;
+    const int length = ga_group_block(g, b, &start);
+    for (int i = start; i < start + length; i++) {
+      at[i] = start;
+      size[i] = length;
+      place[i] = next;
+    }
+    next += length * length;
+  }
+}
+
 /* ---- The linear equations ---- */
 
 static ga_status differentiate(ga_sensitivity *se)
@@ -112,7 +126,7 @@ static ga_status differentiate_begin(ga_sensitivity *se)
   return status;
 }
 
-ga_status ga__linear_step_make(ga_sensitivity *se)
+static ga_status make(ga_sensitivity *se)
 {
   ga_stepper *st = se->st;
   ga__linear_step *s = &se->step;
@@ -128,7 +142,7 @@ ga_status ga__linear_step_make(ga_sensitivity *se)
   if (!status) status = differentiate_begin(se);
   if (!status) status = differentiate(se);
   if (!status) status = ga__least_make(se);
-  if (!status && (se->differs || ga__times_move(se))) status = ga__parameter_base(se, &end);
+  if (!status && ga__needs_base(se)) status = ga__parameter_base(se, &end);
   if (status) return status;
   find_exponent(se);
   return factor(se);
@@ -172,8 +186,7 @@ static double adjusted(const ga__shift *by, double now, double prev, double rate
   return by->now * now + by->prev * prev + by->rate * rate;
 }
 
-/* The derivatives become those at the beginning of the step, and the history of those at its end. */
-static void keep(const ga_sensitivity *se, ga__parameter *par)
+void ga__tangent_keep(const ga_sensitivity *se, ga__parameter *par)
 {
   const ga_system *sys = se->st->sys;
   const int *size = sys->size;
@@ -203,14 +216,12 @@ static void adjust(const ga_stepper *st, ga__tangent *d)
     d->w_prev[i] = adjusted(&st->shift_w, d->w[i], d->w_prev[i], d->xdot[i]);
 }
 
-/* δq₁ into out, from δE. */
-static void move_q(ga_sensitivity *se, const double *dq, double *exponent, double *out)
+void ga__move_tangent(const ga_group *g, const double *T, const double *exponent, const double *dq, double *d,
+                      double *out)
 {
-  const ga_group *g = se->st->sys->group;
-  const int nv = se->st->sys->nv;
-  ga_group_add_bracket(g, exponent, -1.0, se->step.exponent, dq);
-  ga__mul_blocks(g, out, se->step.T, exponent, 1.0, 0);
-  for (int i = 0; i < nv; i++) out[i] += dq[i];
+  ga_group_add_bracket(g, d, -1.0, exponent, dq);
+  ga__mul_blocks(g, out, T, d, 1.0, 0);
+  for (int i = 0; i < ga_group_nv(g); i++) out[i] += dq[i];
 }
 
 /* Derivatives at the end of the step as far as they do not come from its unknowns. */
@@ -237,7 +248,7 @@ static void advance_known(ga_sensitivity *se, const ga__parameter *par)
     ga_group_add_bracket(sys->group, se->one, h * h / 12.0, d->v, st->now.v);
     ga_group_add_bracket(sys->group, se->one, h * h / 12.0, s->v_n, se->dv);
   }
-  move_q(se, d->q, se->one, se->dq);
+  ga__move_tangent(sys->group, s->T, s->exponent, d->q, se->one, se->dq);
 }
 
 /* g += derivatives of the residuals along the known ones. */
@@ -306,7 +317,7 @@ static void complete(ga_sensitivity *se, ga__tangent *d)
   ga__copy_numbers(d->eta, eta, st->n_eta);
 }
 
-ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
+static ga_status forward(ga_sensitivity *se, int j)
 {
   ga_stepper *st = se->st;
   const ga_system *sys = st->sys;
@@ -322,7 +333,7 @@ ga_status ga__linear_step_forward(ga_sensitivity *se, int j)
     if ((status = ga__parameter_reaction(se, j, &begin, se->parameter[j].from, st->now.eta, se->force)))
       return status;
   }
-  keep(se, &se->parameter[j]);
+  ga__tangent_keep(se, &se->parameter[j]);
   adjust(st, d);
   ga__times_shift(se, &se->parameter[j], d);
   advance_known(se, &se->parameter[j]);
@@ -432,7 +443,7 @@ static ga_status turn_force(ga_sensitivity *se, double *dq)
   return status;
 }
 
-/* The transpose of keep(). The step itself does not depend on λ, ψ and y at its beginning. */
+/* The transpose of ga__tangent_keep(). The step itself does not depend on λ, ψ and y at its beginning. */
 static void turn_history(const ga_system *sys, ga__tangent *bar)
 {
   const int *size = sys->size;
@@ -491,7 +502,7 @@ static ga_status turn_known(ga_sensitivity *se, ga__tangent *bar)
   return st->n_eta ? turn_force(se, bar->q) : GA_OK;
 }
 
-ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar)
+static ga_status reverse(ga_sensitivity *se, ga__tangent *bar)
 {
   ga_status status = ga__least_reverse(se, bar);
   if (status) return status;
@@ -503,3 +514,39 @@ ga_status ga__linear_step_reverse(ga_sensitivity *se, ga__tangent *bar)
   turn_residual(se, bar);
   return turn_known(se, bar);
 }
+
+/* ---- The family ---- */
+
+static ga_status create(ga_sensitivity *se)
+{
+  return ga__sensitivity_matrix(se, se->st->red.plain_refused);
+}
+
+static void destroy(ga_sensitivity *se)
+{
+  ga_lu_destroy(&se->lu);
+  ga__assembly_destroy(&se->assembly);
+  ga__least_destroy(se);
+}
+
+static ga_status check(ga_sensitivity *se, const ga_stepper *st)
+{
+  if (st->v_n != st->v_moved) return GA_OK;
+  return ga__refuse_sensitivity(se, "the index-3 form moves velocities where step sizes change",
+                                "take GA_STABILIZED or equal steps");
+}
+
+/* Of the parabola of dense output. */
+static ga_status rates(ga_sensitivity *se, ga__tangent *rate)
+{
+  return ga__times_slope(se, 2, rate);
+}
+
+const ga__slopes ga__exact_slopes = {.create = create,
+                                     .destroy = destroy,
+                                     .check = check,
+                                     .make = make,
+                                     .forward = forward,
+                                     .reverse = reverse,
+                                     .inside = ga__exact_inside,
+                                     .rates = rates};

@@ -19,6 +19,7 @@ static const double AT[GA__N_AT] = {-2.0, -1.0, 1.0, 2.0};
 #define LOOKS_FROM 0.5
 /* How far ahead of t, in those parts, a system is asked. */
 #define AHEAD 16.0
+#define PI 3.14159265358979323846
 #define ROUNDED 1e-12 /* [-] relative difference of times that are the same */
 
 /* ---- Breaks ---- */
@@ -103,7 +104,7 @@ void ga__times_begin(ga_sensitivity *se)
 static ga_status check_shift(ga_sensitivity *se, const ga__parameter *par)
 {
   const ga_stepper *st = se->st;
-  if (par->dh == 0.0 && par->dh_old == 0.0) return GA_OK;
+  if ((par->dh == 0.0 && par->dh_old == 0.0) || st->method->has_order) return GA_OK;
   if (st->opts.adjust != GA_ADJUST_GAMMA && st->gamma == st->opts.scheme.gamma &&
       st->theta == st->opts.scheme.theta)
     return GA_OK;
@@ -261,28 +262,45 @@ void ga__times_exponent(ga_sensitivity *se, const ga__parameter *par, double *ex
 
 /* ---- At a fixed time ---- */
 
-/* Slope of the parabola of dense output at the end of the last step, by its values at 1, 1/2 and 0. */
-static ga_status rates_at_end(ga_sensitivity *se, ga__tangent *rate)
+/* Weights of values at x[0 ... n] for the slope of their polynomial at x[0]. */
+static void weigh_slope(const double *x, int n, double *w)
+{
+  w[0] = 0.0;
+  for (int i = 1; i <= n; i++) {
+    w[i] = 1.0 / (x[i] - x[0]);
+    w[0] += 1.0 / (x[0] - x[i]);
+    for (int k = 1; k <= n; k++)
+      if (k != i) w[i] *= (x[0] - x[k]) / (x[i] - x[k]);
+  }
+}
+
+ga_status ga__times_slope(ga_sensitivity *se, int n, ga__tangent *rate)
 {
   ga_stepper *st = se->st;
-  const ga_system *sys = st->sys;
-  const int *size = sys->size;
+  const int *size = st->sys->size;
   const double t0 = st->next.scalar[GA__T], t1 = st->now.scalar[GA__T], h = t1 - t0;
-  ga__tangent *mid = &se->mid;
-  const ga_status status =
-      ga_stepper_interpolate(st, 0.5 * (t0 + t1), NULL, NULL, mid->vdot, mid->lambda, mid->psi, NULL, mid->y);
+  const ga__tangent *at = &se->mid;
   const struct {
     double *out;
-    const double *end, *middle, *begin;
+    const double *value;
     int n;
-  } list[] = {{rate->vdot, st->now.vdot, mid->vdot, st->next.vdot, sys->nv},
-              {rate->lambda, st->now.lambda, mid->lambda, st->next.lambda, size[GA_BLOCK_LAMBDA]},
-              {rate->psi, st->now.psi, mid->psi, st->next.psi, size[GA_BLOCK_PSI]},
-              {rate->y, st->now.y, mid->y, st->next.y, size[GA_BLOCK_Y]}};
-  for (size_t k = 0; !status && k < sizeof list / sizeof *list; k++)
-    for (int i = 0; i < list[k].n; i++)
-      list[k].out[i] = (3.0 * list[k].end[i] - 4.0 * list[k].middle[i] + list[k].begin[i]) / h;
-  return status;
+  } list[] = {{rate->vdot, at->vdot, st->sys->nv},
+              {rate->lambda, at->lambda, size[GA_BLOCK_LAMBDA]},
+              {rate->psi, at->psi, size[GA_BLOCK_PSI]},
+              {rate->y, at->y, size[GA_BLOCK_Y]}};
+  double x[GA__MOST_DEGREE + 1], w[GA__MOST_DEGREE + 1];
+  for (int i = 0; i <= n; i++) x[i] = 0.5 * (1.0 + cos(PI * i / n));
+  weigh_slope(x, n, w);
+  memset(rate->block, 0, se->n_tangent * sizeof *rate->block);
+  for (int i = 0; i <= n; i++) {
+    const double t = i == 0 ? t1 : i == n ? t0 : t0 + x[i] * h;
+    const ga_status status =
+        ga_stepper_interpolate(st, t, NULL, NULL, at->vdot, at->lambda, at->psi, NULL, at->y);
+    if (status) return status;
+    for (size_t l = 0; l < sizeof list / sizeof *list; l++)
+      for (int k = 0; k < list[l].n; k++) list[l].out[k] += w[i] / h * list[l].value[k];
+  }
+  return GA_OK;
 }
 
 /* Behind a start: those that the start has found. */
@@ -322,7 +340,8 @@ ga_status ga__times_fix(ga_sensitivity *se)
   const int *size = st->sys->size, nv = st->sys->nv;
   ga__tangent *rate = &se->rate;
   if (!ga__times_move(se)) return GA_OK;
-  const ga_status status = now->scalar[GA__H_OLD] > 0.0 ? rates_at_end(se, rate) : rates_at_start(se, rate);
+  const ga_status status = now->scalar[GA__H_OLD] > 0.0 ? st->family->slopes->rates(se, rate)
+                                                               : rates_at_start(se, rate);
   for (int j = 0; j < se->n && !status; j++) {
     const ga__parameter *par = &se->parameter[j];
     const ga__tangent *d = &par->now;

@@ -119,7 +119,8 @@ ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
   ga_stepper *st = sim->st;
   memcpy(sim->backup, st->now.block, st->state_length * sizeof(double));
   const int changes = st->now.scalar[GA__SECOND] != ga__member_is_second(st);
-  ga__start_again(st, sim->behind_edge || changes ? GA__PASSING
+  ga__start_again(st, sim->behind_edge            ? GA__PASSING
+                      : changes                   ? GA__CHANGING
                       : sim->breaks.passed == t ? GA__BEHIND_JUMP
                                                 : GA__AFTER_EVENT);
   ga_status status =

@@ -18,7 +18,8 @@ typedef enum ga__again {
   GA__AFTER_EVENT,
   GA__BEHIND_JUMP,
   GA__FOLLOWING, /* restart of a follower behind a jump; the leader has reported it */
-  GA__PASSING    /* behind an edge of the motion, where velocities keep the method's normal part */
+  GA__PASSING,   /* behind an edge of the motion, where velocities keep the method's normal part */
+  GA__CHANGING   /* to the other member of GA_AUTOMATIC, where nothing jumps */
 } ga__again;
 
 /* Inner unknowns as iterates of a step (inner.c). */

@@ -359,8 +359,15 @@ script("a smaller step, as %s:%.1g, reduces it", "have an estimated error of", b
        ["sensitivity m.yaml --by k:0.01 -q -o o.h5"], ["sensitivity m.yaml --by k:0.002 -q -o o.h5"])
 TILTED = SECOND.replace("[0, 1, 0]}}", "[0, 1, k - 1]}}")
 script("leave out redundant constraints", "leave out redundant constraints", by(DOORS % TILTED), [SENSITIVITY], [change("m.yaml", TILTED, ""), SENSITIVITY])
-script("take GA_STABILIZED or GA_INDEX3", "take GA_STABILIZED or GA_INDEX3", by(SWINGS), [SENSITIVITY + " --method soi2"],
-       [SENSITIVITY + " --method stabilized"], [SENSITIVITY + " --method index3 --step 0.01"])
+script("take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC", "take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC", by(SWINGS),
+       [SENSITIVITY + " --method soi2"], [SENSITIVITY + " --method stabilized"], [SENSITIVITY + " --method index3 --step 0.01"], [SENSITIVITY + " --method collocation"],
+       [SENSITIVITY + " --method automatic"])
+script("take GA_STABILIZED, or leave out redundant constraints", "take GA_STABILIZED, or leave out redundant constraints", by(DOORS % SECOND),
+       [SENSITIVITY + " --method collocation"], [SENSITIVITY + " --method stabilized"], [change("m.yaml", SECOND, ""), SENSITIVITY + " --method collocation"])
+GRADIENT = "sensitivity m.yaml 'final(b.z)' --by k -q -o o.h5 --derivatives "
+script("take forward derivatives, or GA_STABILIZED", "take forward derivatives, or GA_STABILIZED", by(SWINGS), [GRADIENT + "adjoint --method collocation"],
+       [GRADIENT + "forward --method collocation"], [GRADIENT + "adjoint --method stabilized"])
+no_advice("give the systems too", "C only: models have them")
 script("take GA_STABILIZED or equal steps", "take GA_STABILIZED or equal steps", by(SWINGS), [SENSITIVITY + " --method index3 --tol 1e-4"],
        [SENSITIVITY + " --method stabilized --tol 1e-4"], [SENSITIVITY + " --method index3 --step 0.01"])
 script("leave it to the start", "leave it to the start", by(SWINGS, ", a0: [0, 0, -9]"), [SENSITIVITY + " --tol 1e-4"], [change("m.yaml", ", a0: [0, 0, -9]", ""), SENSITIVITY + " --tol 1e-4"])

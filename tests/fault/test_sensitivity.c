@@ -12,7 +12,7 @@
 
 /* Derivatives by an initial velocity and, of the same system four times, by nothing at all. 1: it was
  * refused. */
-static int life(const char *name, ga_lu_kind lu, long fail_at)
+static int life(const char *name, ga_method method, ga_lu_kind lu, long fail_at)
 {
   rig r = rig_open(name);
   double v[GA_PARAMETER_VALUES][RIG_MOST];
@@ -21,6 +21,7 @@ static int life(const char *name, ga_lu_kind lu, long fail_at)
   ga_start_opts o = ga_start_defaults();
   o.h = 1e-3;
   r.opts.lu = lu;
+  r.opts.method = method;
   rig_build(&r);
   const int nv = ga_group_nv(ga_system_group(r.sys));
   for (int m = 0; m < GA_PARAMETER_VALUES; m++) {
@@ -48,14 +49,17 @@ static int life(const char *name, ga_lu_kind lu, long fail_at)
 static void each_allocation_fails(void **state)
 {
   static const char *const names[] = {"mechatronic", "heavy_top", "rolling_disk"};
+  static const ga_method methods[] = {GA_STABILIZED, GA_COLLOCATION, GA_AUTOMATIC};
   (void)state;
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 18; i++) {
     const ga_lu_kind lu = i % 2 ? GA_LU_SPARSE : GA_LU_AUTO;
-    assert_int_equal(life(names[i / 2], lu, 0), 0);
+    const char *name = names[i / 2 % 3];
+    const ga_method method = methods[i / 6];
+    assert_int_equal(life(name, method, lu, 0), 0);
     const long total = rig_memory.count;
     long unnoticed = 0, tried = 0; /* KLU makes do without some of its own */
     assert_true(total > 100);
-    for (long n = 1; n <= total; n += rig_stride(total), tried++) unnoticed += !life(names[i / 2], lu, n);
+    for (long n = 1; n <= total; n += rig_stride(total), tried++) unnoticed += !life(name, method, lu, n);
     assert_true(lu == GA_LU_SPARSE ? 4 * unnoticed < tried : unnoticed == 0);
   }
 }
@@ -289,9 +293,73 @@ static void each_allocation_of_a_variation_fails(void **state)
     if (!vary(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
 }
 
+/* ---- Callbacks ---- */
+
+/* Two steps by collocation, the derivatives of the second one with the n-th call of a callback failing, or those
+ * within it. 1: a callback was called as often. */
+static int call(const char *name, int within, int code, long n)
+{
+  rig_meddle m = {.after = rig_meddle_strike, .code = code, .value = NAN};
+  rig r = rig_open(name);
+  rig_build(&r);
+  const int nv = ga_group_nv(ga_system_group(r.sys));
+  ga_stepper_destroy(&r.st);
+  ga_system_destroy(&r.sys);
+  rig_meddle_install(&m, &r.def, nv);
+  r.opts.method = GA_COLLOCATION;
+  rig_build(&r);
+  ga_parameter one = {.step = 1e-3};
+  ga_sensitivity *se = NULL;
+  ga_start_opts o = ga_start_defaults();
+  const ga_state *d;
+  const ex_problem *p = r.problem;
+  o.h = 1e-3;
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) one.at[k].sys = r.sys;
+  assert_status(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, &one, &se), GA_OK);
+  assert_status(
+      r.ctx, ga_sensitivity_start(se, &o, 0.0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
+      GA_OK);
+  assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
+  assert_status(r.ctx, ga_sensitivity_step(se), GA_OK);
+  assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
+  if (within) assert_status(r.ctx, ga_sensitivity_step(se), GA_OK);
+  double *before = rig_copy(&r);
+  m.fault_at = m.calls + n;
+  ga_status status = within ? ga_sensitivity_inside(se, 0, 1.4e-3, &d) : ga_sensitivity_step(se);
+  assert_true(rig_same_bits(&r, before));
+  const int struck = m.struck != 0;
+  /* Dense output does without forces that cannot be computed, unless the callback says that all is over. */
+  if (struck && (!within || code < 0 || status))
+    assert_status(r.ctx, status, !code ? (status == GA_ERR_NAN ? GA_ERR_NAN : GA_RETRY_NAN)
+                                 : code > 0 ? GA_RETRY_CALLBACK
+                                            : GA_ERR_CALLBACK);
+  if (!struck) assert_status(r.ctx, status, GA_OK);
+  if (struck && !within) assert_null(ga_sensitivity_at(se, 0));
+  m.fault_at = 0;
+  assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK); /* the run goes on */
+  free(before);
+  ga_sensitivity_destroy(&se);
+  rig_close(&r);
+  return struck;
+}
+
+static void each_call_of_a_callback_fails(void **state)
+{
+  static const char *const names[] = {"mechatronic", "heavy_top", "rolling_disk"};
+  static const int codes[] = {3, -3, 0};
+  (void)state;
+  for (int i = 0; i < 9; i++)
+    for (int within = 0; within < 2; within++) {
+      long n = 1;
+      while (call(names[i / 3], within, codes[i % 3], n)) n += 1 + n / 16;
+      assert_true(n > 10);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
+                                     cmocka_unit_test(each_call_of_a_callback_fails),
                                      cmocka_unit_test(each_allocation_of_an_adjoint_fails),
                                      cmocka_unit_test(each_allocation_of_an_equilibrium_fails),
                                      cmocka_unit_test(each_allocation_of_a_gradient_fails),

@@ -7,408 +7,33 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core_rig.h"
-
-/* ---- A problem with parameters: each callback of the problem, and what a parameter adds, 0 at p = 0 ---- */
-
-enum { MASS = 0, DAMPING, ROWS, LOOPS, N_PARAMETERS, INITIAL = N_PARAMETERS, N_ALL };
-
-typedef struct changed {
-  ga_system_def inner;
-  int nv;
-  double p[N_PARAMETERS];
-} changed;
-
-static double weight_of(int i)
-{
-  return 1.0 + 0.3 * (i % 4);
-}
-
-static int mass(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  const int code = c->inner.mass(c->inner.user, p, out);
-  for (int i = 0; i < c->nv; i++) out[i] += c->p[MASS] * weight_of(i) * out[i];
-  return code;
-}
-
-static int force(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  const int code = c->inner.force(c->inner.user, p, out);
-  for (int i = 0; i < c->nv; i++) out[i] -= c->p[DAMPING] * (weight_of(i) * p->v[i] + sin(3.0 * p->t));
-  return code;
-}
-
-/* Rows are scaled, which changes B and η, and driven. */
-#define OF_ROWS(name, drive)                                                                                 \
-  static int name(void *user, const ga_point *p, double *out)                                                \
-  {                                                                                                          \
-    const changed *c = user;                                                                                 \
-    const int code = c->inner.name(c->inner.user, p, out);                                                   \
-    for (int i = 0; i < c->inner.n_lambda; i++)                                                              \
-      out[i] = out[i] * (1.0 + c->p[ROWS] * weight_of(i)) + c->p[ROWS] * weight_of(i + 1) * (drive);         \
-    return code;                                                                                             \
-  }
-OF_ROWS(phi, 0.3 * sin(3.0 * p->t))
-OF_ROWS(phi_dot, 0.9 * cos(3.0 * p->t))
-OF_ROWS(phi_acc, -2.7 * sin(3.0 * p->t))
-#undef OF_ROWS
-
-static int k(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  const int code = c->inner.k(c->inner.user, p, out);
-  for (int i = 0; i < c->inner.n_psi; i++) out[i] += 0.1 * c->p[LOOPS] * weight_of(i) * sin(3.0 * p->t);
-  return code;
-}
-
-static int k_acc(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  const int code = c->inner.k_acc(c->inner.user, p, out);
-  for (int i = 0; i < c->inner.n_psi; i++) out[i] += 0.3 * c->p[LOOPS] * weight_of(i) * cos(3.0 * p->t);
-  return code;
-}
-
-static int state(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  const int code = c->inner.state(c->inner.user, p, out);
-  for (int i = 0; i < c->inner.n_x; i++) out[i] += c->p[LOOPS] * (p->x[i] + 0.2 * out[i]);
-  return code;
-}
-
-static int output(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  const int code = c->inner.output(c->inner.user, p, out);
-  for (int i = 0; i < c->inner.n_y; i++) out[i] += 0.5 * c->p[LOOPS] * p->y[i];
-  return code;
-}
-
-static int output_guess(void *user, const ga_point *p, double *out)
-{
-  const changed *c = user;
-  return c->inner.output_guess(c->inner.user, p, out);
-}
-
-/* Exact for Φ, from which the library takes B; otherwise of the problem, which iterations make do with. */
-static int jacobian(void *user, const ga_point *p, ga_jacobian *J)
-{
-  const changed *c = user;
-  const int nl = c->inner.n_lambda, n = c->nv + nl + c->inner.n_psi + c->inner.n_x + c->inner.n_y;
-  const int dense = c->inner.n_pattern == 0, entries = dense ? n * n : c->inner.n_pattern;
-  const int code = c->inner.jacobian(c->inner.user, p, J);
-  for (int e = 0; e < entries; e++) {
-    const int row = dense ? e / n : c->inner.pattern_row[e], col = dense ? e % n : c->inner.pattern_col[e];
-    if (row < c->nv || row >= c->nv + nl || col >= c->nv) continue;
-    J->Q[e] *= 1.0 + c->p[ROWS] * weight_of(row - c->nv);
-    J->G[e] *= 1.0 + c->p[ROWS] * weight_of(row - c->nv);
-  }
-  return code;
-}
-
-/* def becomes the changed system of c. */
-static void change(ga_system_def *def, changed *c, int which, double by)
-{
-  c->inner = *def;
-  assert_null(def->work_create);
-  c->nv = 0;
-  for (int i = 0; i < def->n_factors; i++) {
-    const ga_factor f = def->factors[i];
-    c->nv += f.kind == GA_RN ? f.n : f.kind == GA_SO3 || f.kind == GA_QUAT ? 3 : 6;
-  }
-  for (int i = 0; i < N_PARAMETERS; i++) c->p[i] = i == which ? by : 0.0;
-  def->user = c;
-  def->sweep = NULL;
-  if (def->mass) def->mass = mass;
-  if (def->force) def->force = force;
-  if (def->phi) def->phi = phi;
-  if (def->phi_dot) def->phi_dot = phi_dot;
-  if (def->phi_acc) def->phi_acc = phi_acc;
-  if (def->k) def->k = k;
-  if (def->k_acc) def->k_acc = k_acc;
-  if (def->state) def->state = state;
-  if (def->output) def->output = output;
-  if (def->output_guess) def->output_guess = output_guess;
-  if (def->jacobian) def->jacobian = jacobian;
-}
-
-/* ---- Initial values moved by p ---- */
-
-typedef struct initial {
-  double q[RIG_MOST], v[RIG_MOST], x[RIG_MOST];
-} initial;
-
-static void initial_set(initial *at, const rig *r, const ga_group *g, int which, double by)
-{
-  const ex_problem *x = r->problem;
-  double d[RIG_MOST] = {0};
-  const double move = which == INITIAL ? by : 0.0;
-  for (int i = 0; i < ga_group_nv(g); i++) d[i] = 0.2 * move * sin(1.0 + i);
-  ga_group_move(g, at->q, x->q0, d);
-  for (int i = 0; i < ga_group_nv(g); i++) at->v[i] = x->v0[i] + move * cos(2.0 + i);
-  for (int i = 0; i < r->def.n_x; i++) at->x[i] = x->x0[i] + move;
-}
-
-/* ---- Runs ---- */
-
-typedef struct course { /* a run with given steps */
-  const char *problem;
-  ga_method method;
-  ga_adjust adjust;
-  double h;
-  int n, varies, commutator;
-  double width; /* of the differences */
-} course;
-
-static double step_of(const course *c, int i)
-{
-  static const double PART[] = {1.0, 1.0, 0.6, 1.4, 1.1, 0.35, 0.7};
-  return c->varies ? c->h * PART[i % 7] : c->h;
-}
-
-static void open_run(rig *r, const course *c, changed *p, int which, double by)
-{
-  *r = (rig){
-      .problem = ex_problem_find(c->problem), .def = ga_system_defaults(), .opts = ga_stepper_defaults()};
-  assert_non_null(r->problem);
-  assert_int_equal(rig_context(&r->ctx), GA_OK);
-  r->problem->define(&r->def);
-  change(&r->def, p, which, by);
-  r->opts.method = c->method;
-  r->opts.adjust = c->adjust;
-  r->opts.commutator = c->commutator;
-  r->opts.newton.tol = 1e-14;
-  r->opts.newton.max_iterations = 60; /* the Jacobian is that at p = 0 */
-  assert_int_equal(ga_scheme_rho(r->ctx, 0.8, &r->opts.scheme), GA_OK);
-  rig_build(r);
-}
-
-static void close_run(rig *r)
-{
-  ga_stepper_destroy(&r->st);
-  ga_system_destroy(&r->sys);
-  ga_context_destroy(&r->ctx);
-}
-
-static ga_start_opts start_of(const course *c)
-{
-  ga_start_opts o = ga_start_defaults();
-  o.h = c->h;
-  o.max_change = 1.0;
-  return o;
-}
-
-enum { PARTS = 8, LONGEST = PARTS * RIG_MOST };
-
-/* The state as numbers, positions as moves from `from`. */
-static int list_numbers(const ga_stepper *st, const double *from, double *out)
-{
-  const ga__state *f = &st->now;
-  const int *size = st->sys->size, nv = st->sys->nv;
-  const double *x[] = {f->v, f->vdot, f->a, f->lambda, f->psi, f->x, f->y};
-  const int n[] = {nv, nv, nv, size[1], size[2], size[3], size[4]};
-  int at = nv;
-  ga_group_difference(st->sys->group, out, from, f->q);
-  for (int i = 0; i < 7; i++) {
-    if (n[i]) memcpy(out + at, x[i], (size_t)n[i] * sizeof *out);
-    at += n[i];
-  }
-  return at;
-}
-
-static int numbers_at(const course *c, int which, double by, const double *from, double *out)
-{
-  changed p;
-  rig r;
-  initial at;
-  const ga_start_opts o = start_of(c);
-  open_run(&r, c, &p, which, by);
-  initial_set(&at, &r, ga_system_group(r.sys), which, by);
-  assert_status(
-      r.ctx,
-      ga_stepper_start(r.st, &o, 0.0, at.q, at.v, at.x, r.problem->lambda_guess, r.problem->psi_guess, NULL),
-      GA_OK);
-  for (int i = 0; i < c->n; i++) assert_status(r.ctx, ga_stepper_step(r.st, step_of(c, i)), GA_OK);
-  const int n = list_numbers(r.st, from, out);
-  close_run(&r);
-  return n;
-}
-
-/* Differences over 2w, w, w/2, w/4, extrapolated three times; off[i]: by how much those before the last
- * extrapolation differ, of which rounding is the most. w is larger where multipliers have more of it. */
-static int reference(const course *c, int which, double w, const double *from, double *out, double *off)
-{
-  enum { LEVELS = 4 };
-  static double table[LEVELS][LONGEST], there[LONGEST], back[LONGEST];
-  int n = 0;
-  for (int l = 0; l < LEVELS; l++) {
-    const double by = 2.0 * w / (1 << l);
-    n = numbers_at(c, which, by, from, there);
-    numbers_at(c, which, -by, from, back);
-    for (int i = 0; i < n; i++) table[l][i] = (there[i] - back[i]) / (2.0 * by);
-  }
-  for (int k = 1; k < LEVELS; k++)
-    for (int l = LEVELS - 1; l >= k; l--)
-      for (int i = 0; i < n; i++) {
-        off[i] = fabs(table[l][i] - table[l - 1][i]);
-        table[l][i] += (table[l][i] - table[l - 1][i]) / (double)((1 << 2 * k) - 1);
-      }
-  memcpy(out, table[LEVELS - 1], (size_t)n * sizeof *out);
-  return n;
-}
-
-/* The base run with its derivatives, and the systems at other values. */
-typedef struct study {
-  rig r, other[N_ALL][GA_PARAMETER_VALUES];
-  changed p, changes[N_ALL][GA_PARAMETER_VALUES];
-  initial at, ats[N_ALL][GA_PARAMETER_VALUES];
-  ga_parameter parameter[N_ALL];
-  ga_sensitivity *se;
-} study;
-
-static int applies(const ga_system_def *def, int which)
-{
-  if (which == ROWS) return def->n_lambda > 0;
-  if (which == LOOPS) return def->n_psi + def->n_x + def->n_y > 0;
-  return 1;
-}
-
-static void study_open(study *s, const course *c)
-{
-  const double delta = 1e-3;
-  memset(s, 0, sizeof *s);
-  open_run(&s->r, c, &s->p, INITIAL, 0.0);
-  const ga_group *g = ga_system_group(s->r.sys);
-  initial_set(&s->at, &s->r, g, -1, 0.0);
-  for (int j = 0; j < N_ALL; j++) {
-    s->parameter[j].step = delta;
-    for (int m = 0; m < GA_PARAMETER_VALUES; m++) {
-      const double by = (m < 2 ? m - 2 : m - 1) * delta;
-      ga_parameter_value *to = &s->parameter[j].at[m];
-      if (j != INITIAL && applies(&s->r.def, j)) {
-        open_run(&s->other[j][m], c, &s->changes[j][m], j, by);
-        to->sys = s->other[j][m].sys;
-      } else if (j == INITIAL) {
-        initial_set(&s->ats[j][m], &s->r, g, j, by);
-        to->q0 = s->ats[j][m].q, to->v0 = s->ats[j][m].v, to->x0 = s->ats[j][m].x;
-      }
-    }
-  }
-  assert_status(s->r.ctx, ga_sensitivity_create(s->r.ctx, s->r.st, N_ALL, s->parameter, &s->se), GA_OK);
-}
-
-static void study_close(study *s)
-{
-  ga_sensitivity_destroy(&s->se);
-  for (int j = 0; j < N_ALL; j++)
-    for (int m = 0; m < GA_PARAMETER_VALUES; m++)
-      if (s->other[j][m].ctx) close_run(&s->other[j][m]);
-  close_run(&s->r);
-}
-
-static void study_run(study *s, const course *c)
-{
-  const ga_start_opts o = start_of(c);
-  const ex_problem *x = s->r.problem;
-  assert_status(
-      s->r.ctx,
-      ga_sensitivity_start(s->se, &o, 0.0, s->at.q, s->at.v, s->at.x, x->lambda_guess, x->psi_guess, NULL),
-      GA_OK);
-  for (int i = 0; i < c->n; i++) {
-    assert_status(s->r.ctx, ga_stepper_step(s->r.st, step_of(c, i)), GA_OK);
-    assert_status(s->r.ctx, ga_sensitivity_step(s->se), GA_OK);
-  }
-}
-
-static int list_derivatives(const study *s, int j, double *out)
-{
-  const ga_state *d = ga_sensitivity_at(s->se, j);
-  const ga_system *sys = s->r.st->sys;
-  const int *size = sys->size, nv = sys->nv;
-  assert_non_null(d);
-  const double *x[] = {d->q, d->v, d->vdot, d->a, d->lambda, d->psi, d->x, d->y};
-  const int n[] = {nv, nv, nv, nv, size[1], size[2], size[3], size[4]};
-  int at = 0;
-  for (int i = 0; i < 8; i++) {
-    if (n[i]) memcpy(out + at, x[i], (size_t)n[i] * sizeof *out);
-    at += n[i];
-  }
-  return at;
-}
-
-/* Largest difference, each kind of numbers relative to its largest derivative or, where this is small, value.
- */
-static double compare(const study *s, const double *is, const double *should, double *unsure,
-                      const double *off)
-{
-  const ga_system *sys = s->r.st->sys;
-  const int *size = sys->size, nv = sys->nv, n[] = {nv, nv, nv, nv, size[1], size[2], size[3], size[4]};
-  double worst = 0.0;
-  int at = 0;
-  for (int b = 0; b < 8; at += n[b++]) {
-    double most = 1e-3;
-    for (int i = at; i < at + n[b]; i++) most = fmax(most, fabs(should[i]));
-    for (int i = at; i < at + n[b]; i++) {
-      const double e = fabs(is[i] - should[i]) / most;
-      if (!(e <= worst)) worst = e;
-      *unsure = fmax(*unsure, off[i] / most);
-    }
-  }
-  return worst;
-}
-
-static int show; /* 1: figures are printed, none is judged */
-
-static void examine(const course *c, double most)
-{
-  static double is[LONGEST], should[LONGEST], off[LONGEST];
-  static study s;
-  study_open(&s, c);
-  study_run(&s, c);
-  for (int j = 0; j < N_ALL; j++) {
-    double unsure = 0.0;
-    if (j != INITIAL && !applies(&s.r.def, j)) continue;
-    const int n = reference(c, j, c->width, s.r.st->now.q, should, off);
-    assert_int_equal(list_derivatives(&s, j, is), n);
-    const double e = compare(&s, is, should, &unsure, off);
-    if (show)
-      printf("# %-22s %d %d by %d: %.1e (reference %.1e)\n", c->problem, (int)c->method, c->varies, j, e,
-             unsure);
-    else if (!(e <= most))
-      fail_msg("%s, method %d, parameter %d: off by %.2e, reference sure to %.2e", c->problem, (int)c->method,
-               j, e, unsure);
-  }
-  study_close(&s);
-}
+#include "sensitivity_rig.h"
 
 static void derivatives_are_those_of_the_run(void **state)
 {
   static const course COURSES[] = {
-      {"spring_mass", GA_STABILIZED, 0, 0.02, 40, 0, 1, 1e-2},
-      {"slider_crank", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2},
-      {"slider_crank", GA_INDEX3, 0, 2e-2, 20, 0, 1, 1e-2},
-      {"heavy_top", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2},
-      {"heavy_top", GA_INDEX3, 0, 5e-3, 20, 0, 1, 4e-2},
-      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2},
-      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 0, 1e-2},
-      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2},
-      {"heavy_top_s3_right", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2},
-      {"heavy_top_se3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2},
-      {"heavy_top_se3", GA_INDEX3, 0, 1e-2, 10, 0, 1, 2e-2},
-      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2},
-      {"rolling_disk", GA_STABILIZED, 0, 1e-2, 40, 0, 1, 1e-2},
-      {"mechatronic", GA_STABILIZED, 0, 1e-2, 40, 0, 1, 1e-2},
-      {"rank_deficient_d1", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2},
-      {"rank_deficient_d2", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2},
-      {"rank_deficient_d3", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2},
-      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 40, 1, 1, 1e-2},
-      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 40, 1, 1, 1e-2},
-      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 1e-2},
-      {"mechatronic", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-2, 40, 1, 1, 1e-2},
-      {"rolling_disk", GA_STABILIZED, GA_ADJUST_NONE, 1e-2, 40, 1, 1, 1e-2},
+      {"spring_mass", GA_STABILIZED, 0, 0.02, 40, 0, 1, 1e-2, AT_ENDS},
+      {"slider_crank", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"slider_crank", GA_INDEX3, 0, 2e-2, 20, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top", GA_INDEX3, 0, 5e-3, 20, 0, 1, 4e-2, AT_ENDS},
+      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 0, 1e-2, AT_ENDS},
+      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top_s3_right", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top_se3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top_se3", GA_INDEX3, 0, 1e-2, 10, 0, 1, 2e-2, AT_ENDS},
+      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"rolling_disk", GA_STABILIZED, 0, 1e-2, 40, 0, 1, 1e-2, AT_ENDS},
+      {"mechatronic", GA_STABILIZED, 0, 1e-2, 40, 0, 1, 1e-2, AT_ENDS},
+      {"rank_deficient_d1", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"rank_deficient_d2", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"rank_deficient_d3", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 1e-2, AT_ENDS},
+      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 40, 1, 1, 1e-2, AT_ENDS},
+      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 40, 1, 1, 1e-2, AT_ENDS},
+      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 1e-2, AT_ENDS},
+      {"mechatronic", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-2, 40, 1, 1, 1e-2, AT_ENDS},
+      {"rolling_disk", GA_STABILIZED, GA_ADJUST_NONE, 1e-2, 40, 1, 1, 1e-2, AT_ENDS},
   };
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
@@ -426,7 +51,7 @@ static int exact_damping(void *user, const ga_point *p, int parameter, ga_parame
   return 0;
 }
 
-static const course TOP = {"heavy_top", GA_STABILIZED, 0, 1e-3, 20, 0, 1, 1e-2};
+static const course TOP = {"heavy_top", GA_STABILIZED, 0, 1e-3, 20, 0, 1, 1e-2, AT_ENDS};
 
 static void exact_derivatives_agree_with_differences(void **state)
 {
@@ -435,13 +60,13 @@ static void exact_derivatives_agree_with_differences(void **state)
   (void)state;
   study_open(&s, &TOP);
   study_run(&s, &TOP);
-  const int n = list_derivatives(&s, DAMPING, by_differences);
+  const int n = list_derivatives(&s, &TOP, DAMPING, by_differences);
   ga_sensitivity_destroy(&s.se);
   s.parameter[DAMPING].derivative = exact_damping;
   s.parameter[DAMPING].user = &s.p;
   assert_status(s.r.ctx, ga_sensitivity_create(s.r.ctx, s.r.st, 1, &s.parameter[DAMPING], &s.se), GA_OK);
   study_run(&s, &TOP);
-  list_derivatives(&s, 0, exact);
+  list_derivatives(&s, &TOP, 0, exact);
   double most = 0.0, off = 0.0;
   for (int i = 0; i < n; i++) {
     most = fmax(most, fabs(exact[i]));
@@ -497,7 +122,7 @@ static void refuse_method(ga_method method, const char *says)
   open_run(&r, &c, &p, 0, 0.0);
   assert_status(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, &one, &se), GA_ERR_ARGUMENT);
   assert_says(r.ctx, says);
-  assert_says(r.ctx, "stabilized");
+  assert_says(r.ctx, "GA_STABILIZED");
   assert_null(se);
   close_run(&r);
 }
@@ -505,9 +130,8 @@ static void refuse_method(ga_method method, const char *says)
 static void other_methods_are_refused_by_name(void **state)
 {
   (void)state;
-  refuse_method(GA_COLLOCATION, "collocation");
   refuse_method(GA_SOI2, "weighted");
-  refuse_method(GA_AUTOMATIC, "automatic");
+  refuse_method(GA_WEIGHTED, "weighted");
 }
 
 static void bad_arguments_are_refused(void **state)
@@ -725,19 +349,19 @@ static void compare_adjoint(const course *c, int interval)
 static void the_adjoint_gives_the_forward_gradient(void **state)
 {
   static const course COURSES[] = {
-      {"spring_mass", GA_STABILIZED, 0, 0.02, 40, 0, 1, 0},
-      {"slider_crank", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
-      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 40, 1, 1, 0},
-      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 0, 0},
-      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 0},
-      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 40, 1, 1, 0},
-      {"heavy_top_se3", GA_INDEX3, 0, 1e-2, 10, 0, 1, 0},
-      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
-      {"rolling_disk", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 0},
-      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 0},
-      {"rank_deficient_d1", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 0},
-      {"rank_deficient_d2", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
-      {"rank_deficient_d3", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0},
+      {"spring_mass", GA_STABILIZED, 0, 0.02, 40, 0, 1, 0, AT_ENDS},
+      {"slider_crank", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0, AT_ENDS},
+      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 40, 1, 1, 0, AT_ENDS},
+      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 40, 0, 0, 0, AT_ENDS},
+      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 0, AT_ENDS},
+      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 40, 1, 1, 0, AT_ENDS},
+      {"heavy_top_se3", GA_INDEX3, 0, 1e-2, 10, 0, 1, 0, AT_ENDS},
+      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0, AT_ENDS},
+      {"rolling_disk", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 0, AT_ENDS},
+      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 40, 1, 1, 0, AT_ENDS},
+      {"rank_deficient_d1", GA_STABILIZED, 0, 1e-3, 40, 0, 1, 0, AT_ENDS},
+      {"rank_deficient_d2", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0, AT_ENDS},
+      {"rank_deficient_d3", GA_STABILIZED, 0, 5e-3, 40, 0, 1, 0, AT_ENDS},
   };
   static const int INTERVALS[] = {7, 1, 100};
   (void)state;
@@ -830,15 +454,15 @@ static void compare_within(const course *c, int interval)
 static void seeds_within_steps_give_the_forward_gradient(void **state)
 {
   static const course COURSES[] = {
-      {"spring_mass", GA_STABILIZED, 0, 0.02, 20, 0, 1, 0},
-      {"slider_crank", GA_STABILIZED, 0, 5e-3, 20, 0, 1, 0},
-      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 20, 1, 1, 0},
-      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 20, 0, 0, 0},
-      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 20, 0, 1, 0},
-      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 20, 1, 1, 0},
-      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 20, 0, 1, 0},
-      {"rolling_disk", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 20, 1, 1, 0},
-      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 20, 1, 1, 0},
+      {"spring_mass", GA_STABILIZED, 0, 0.02, 20, 0, 1, 0, AT_ENDS},
+      {"slider_crank", GA_STABILIZED, 0, 5e-3, 20, 0, 1, 0, AT_ENDS},
+      {"heavy_top", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-3, 20, 1, 1, 0, AT_ENDS},
+      {"heavy_top_left", GA_STABILIZED, 0, 1e-3, 20, 0, 0, 0, AT_ENDS},
+      {"heavy_top_s3", GA_STABILIZED, 0, 1e-3, 20, 0, 1, 0, AT_ENDS},
+      {"heavy_top_se3", GA_STABILIZED, GA_ADJUST_GAMMA, 1e-3, 20, 1, 1, 0, AT_ENDS},
+      {"tumbling_top", GA_STABILIZED, 0, 5e-3, 20, 0, 1, 0, AT_ENDS},
+      {"rolling_disk", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 20, 1, 1, 0, AT_ENDS},
+      {"mechatronic", GA_STABILIZED, GA_ADJUST_SHIFT, 1e-2, 20, 1, 1, 0, AT_ENDS},
   };
   static const int INTERVALS[] = {7, 1, 100};
   (void)state;

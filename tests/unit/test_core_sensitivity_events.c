@@ -101,7 +101,7 @@ static ga_system *ball_system(ga_context *ctx, ball *b)
 
 #define DELTA 1e-3
 
-static void open_throws(throws *t, const ga_simulate_opts *o)
+static void open_throws(throws *t, ga_method method, const ga_simulate_opts *o)
 {
   memset(t, 0, sizeof *t);
   assert_int_equal(rig_context(&t->ctx), GA_OK);
@@ -122,6 +122,7 @@ static void open_throws(throws *t, const ga_simulate_opts *o)
     }
   }
   ga_stepper_opts so = ga_stepper_defaults();
+  so.method = method;
   assert_status(t->ctx, ga_stepper_create(t->ctx, t->sys, &so, &t->st), GA_OK);
   assert_status(t->ctx, ga_simulator_create(t->ctx, t->st, o, &t->sim), GA_OK);
   assert_status(t->ctx, ga_sensitivity_create(t->ctx, t->st, N_BALL, t->parameter, &t->se), GA_OK);
@@ -199,9 +200,11 @@ static void a_ball_bounces(void **state)
   static throws t;
   ga_event event;
   (void)state;
-  for (int c = 0; c < 2; c++) {
-    const ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, c ? 0.01 : 0.0);
-    open_throws(&t, &o);
+  for (int c = 0; c < 5; c++) {
+    static const ga_method METHODS[] = {GA_STABILIZED, GA_STABILIZED, GA_COLLOCATION, GA_COLLOCATION,
+                                        GA_AUTOMATIC};
+    const ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, c % 2 ? 0.01 : 0.0);
+    open_throws(&t, METHODS[c], &o);
     begin_throws(&t, 1);
     double worst = 0.0, q, v, dq, dv;
     int bounces = 0;
@@ -224,7 +227,7 @@ static void a_ball_bounces(void **state)
     }
     assert_int_equal(bounces, 3);
     if (show)
-      printf("# bounces, fixed %d: %.1e\n", c, worst);
+      printf("# bounces, case %d: %.1e\n", c, worst);
     else
       assert_below(worst, 1e-8, "derivatives of a ball");
     close_throws(&t);
@@ -237,7 +240,7 @@ static void times_of_stops(void **state)
   ga_event event;
   (void)state;
   const ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_STOP, 0.0);
-  open_throws(&t, &o);
+  open_throws(&t, GA_STABILIZED, &o);
   begin_throws(&t, 1);
   ga_status status = GA_OK;
   while (!status) {
@@ -260,7 +263,7 @@ static void events_without_a_rule_are_refused(void **state)
   ga_event event;
   (void)state;
   const ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, 0.0);
-  open_throws(&t, &o);
+  open_throws(&t, GA_STABILIZED, &o);
   begin_throws(&t, 0);
   ga_status status = GA_OK;
   while (!status) {
@@ -293,7 +296,7 @@ static void touching_events_are_refused(void **state)
   (void)state;
   ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, 0.01);
   o.event_function = touched;
-  open_throws(&t, &o);
+  open_throws(&t, GA_STABILIZED, &o);
   const ga_event_rule rule = {touching_g, rule_jump, &t};
   begin_throws(&t, 0);
   assert_status(t.ctx, ga_sensitivity_use_events(t.se, &rule), GA_OK);
@@ -333,7 +336,7 @@ static void wrong_rules_are_reported(void **state)
   (void)state;
   for (failing = 1; failing <= 4; failing++) {
     const ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, 0.01);
-    open_throws(&t, &o);
+    open_throws(&t, GA_STABILIZED, &o);
     const ga_event_rule rule = {failing_g, failing_jump, &t};
     begin_throws(&t, 0);
     assert_status(t.ctx, ga_sensitivity_use_events(t.se, &rule), GA_OK);
@@ -358,6 +361,7 @@ typedef struct course {
   int coordinate; /* of the velocity that passes a value */
   double h, place, width;
   int n_before, n_after;
+  ga_method method;
 } course;
 
 typedef struct top {
@@ -377,6 +381,7 @@ static void open_top(rig *r, const course *c)
   assert_non_null(r->problem);
   assert_int_equal(rig_context(&r->ctx), GA_OK);
   r->problem->define(&r->def);
+  r->opts.method = c->method;
   r->opts.newton.tol = 1e-14;
   r->opts.newton.max_iterations = 40;
   rig_build(r);
@@ -559,9 +564,12 @@ static void examine_top(const course *c)
 
 static void a_top_is_slowed_down(void **state)
 {
-  static const course COURSES[] = {{"heavy_top", 1, 1e-3, -0.266, 2e-3, 12, 10},
-                                   {"heavy_top_left", 1, 1e-3, -0.266, 2e-3, 12, 10},
-                                   {"heavy_top_se3", 0, 1e-3, -4.0, 2e-3, 12, 10}};
+  static const course COURSES[] = {{"heavy_top", 1, 1e-3, -0.266, 2e-3, 12, 10, GA_STABILIZED},
+                                   {"heavy_top", 1, 1e-3, -0.266, 2e-3, 12, 10, GA_COLLOCATION},
+                                   {"heavy_top_left", 1, 1e-3, -0.266, 2e-3, 12, 10, GA_STABILIZED},
+                                   {"heavy_top_left", 1, 1e-3, -0.266, 2e-3, 12, 10, GA_COLLOCATION},
+                                   {"heavy_top_se3", 0, 1e-3, -4.0, 2e-3, 12, 10, GA_STABILIZED},
+                                   {"heavy_top_se3", 0, 1e-3, -4.0, 2e-3, 12, 10, GA_COLLOCATION}};
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine_top(&COURSES[i]);
 }

@@ -310,6 +310,15 @@ static void jumps_at_a_parameter(void **state)
       {"mechatronic", GA_STABILIZED, 1e-2, 0.1041, 1.0, 18, 0},
       {"heavy_top", GA_STABILIZED, 1e-3, 0.01031, 40.0, 18, 1},
       {"mechatronic", GA_STABILIZED, 1e-2, 0.1041, 1.0, 18, 1},
+      {"spring_mass", GA_COLLOCATION, 0.02, 0.2137, 2.0, 18, 0},
+      {"slider_crank", GA_COLLOCATION, 5e-3, 0.0523, 2.0, 20, 0},
+      {"heavy_top", GA_COLLOCATION, 1e-3, 0.01031, 40.0, 18, 0},
+      {"heavy_top_left", GA_COLLOCATION, 1e-3, 0.01031, 40.0, 18, 0},
+      {"heavy_top_se3", GA_COLLOCATION, 1e-3, 0.01031, 40.0, 18, 0},
+      {"rolling_disk", GA_COLLOCATION, 1e-2, 0.1041, 1.0, 18, 0},
+      {"mechatronic", GA_COLLOCATION, 1e-2, 0.1041, 1.0, 18, 0},
+      {"heavy_top", GA_COLLOCATION, 1e-3, 0.01031, 40.0, 18, 1},
+      {"mechatronic", GA_COLLOCATION, 1e-2, 0.1041, 1.0, 18, 1},
   };
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i]);
