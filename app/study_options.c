@@ -98,8 +98,8 @@ static int make_design(app_study *s)
 
 /* ---- Measures and signals ---- */
 
-/* 1: the text begins with "NAME=" of a measure's own name, which may be anything but a beginning of an expression with
- * a measure; *n: its length. */
+/* 1: the text begins with "NAME=" of a measure's own name, which may be anything but a beginning of an
+ * expression with a measure; *n: its length. */
 static int has_name(const char *text, size_t *n)
 {
   *n = strcspn(text, "=()<>!\"\n\r\t");

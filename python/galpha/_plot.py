@@ -21,7 +21,7 @@ def plot(result: "Result", signals: Sequence[str], file: "Optional[str | os.Path
         drawn_here = False
     if drawn_here:
         return _by_matplotlib(result, _chosen(result, signals), band)
-    return by_program(result.path, signals, file, {**options, "band": band or None})
+    return by_program(result._same_file(), signals, file, {**options, "band": band or None})
 
 
 def _chosen(result: "Result", signals: Sequence[str]) -> "List[str]":
@@ -97,7 +97,7 @@ class View:
 
         with tempfile.TemporaryDirectory(prefix="galpha-") as folder:
             page = Path(folder) / "view.html"
-            command("view", result.path, *signals, f"--out={page}")
+            command("view", result._same_file(), *signals, f"--out={page}")
             self.html = page.read_text(encoding="utf-8")
         self.height = height
 

@@ -62,11 +62,23 @@ class OfFile:
 
     _file: str
     _keep: Any  #: what owns a temporary file
+    _stamp: "Optional[Tuple[int, int]]" = None  #: size and time of the last change when it was read; None: it may change
 
     @property
     def path(self) -> Path:
         """The file."""
         return Path(self._file)
+
+    def _look(self) -> "Tuple[int, int]":
+        now = os.stat(self._file)
+        return now.st_size, now.st_mtime_ns
+
+    def _same_file(self) -> Path:
+        """The file, which must be as it was read: pictures and copies are made of it, numbers are in memory."""
+        if self._stamp is not None and self._look() != self._stamp:
+            raise Error(f"{self._file} has changed since it was read; galpha.load() reads it anew",
+                        reason="FILE_CHANGED", status="ERR_FILE", file=self._file)
+        return self.path
 
     def __getstate__(self) -> "Dict[str, Any]":
         state = dict(self.__dict__)
@@ -81,6 +93,7 @@ class OfFile:
             self._keep = Folder()
             self._file = os.path.join(self._keep.name, os.path.basename(state["_file"]))
             self.path.write_bytes(content)
+            self._stamp = self._look()
 
 
 class Result(OfFile):
@@ -112,6 +125,7 @@ class Result(OfFile):
                 known = [name.decode("utf-8") for name in f["event_names"][()]]
                 times, numbers = f["events"][()]
                 self.events = [Event(float(t), known[int(i)]) for t, i in zip(times, numbers)]
+        self._stamp = None if self.status == "running" else self._look()
         self._row = {name: i for i, name in enumerate(names)}
         self.signals: List[str] = [n for n in names if not n.endswith((ERROR, POSE))]  #: their names
         self.units: Dict[str, str] = dict(zip(names, units))  #: by name
@@ -200,9 +214,10 @@ class Result(OfFile):
     def save(self, path: "str | os.PathLike[str]") -> Path:
         """Writes the result file; `galpha.load()`, h5py and the program read it. An existing file is replaced."""
         target = Path(path)
-        if not (target.exists() and target.samefile(self.path)):
+        source = self._same_file()
+        if not (target.exists() and target.samefile(source)):
             part = target.with_name(target.name + ".part")
-            shutil.copyfile(self.path, part)
+            shutil.copyfile(source, part)
             os.replace(part, target)
         return target
 

@@ -34,6 +34,7 @@ class Table(OfFile):
         self._keep = keep  # what owns a temporary file
         self.summary = summary  #: what the program prints at the end
         self.warnings: List[str] = list(warnings)
+        self._stamp = self._look()
         if self._file.endswith(".csv"):
             self._read_csv()
             return
@@ -80,7 +81,7 @@ class Table(OfFile):
         program's `plot` and with its options: plot("peak", file="p.svg"), plot(xy=("k", "peak"))."""
         from ._plot import by_program
 
-        return by_program(self.path, names, file, options)
+        return by_program(self._same_file(), names, file, options)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each run; units in `attrs["units"]`."""

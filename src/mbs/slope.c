@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define STEP 1e-3 /* for a direction with components of about 1 */
-#define LOST 1e-5 /* [-] of derivatives, lost in the rounding of positions that move by STEP: more is none */
+#define LOST 1e-5 /* [-] of derivatives, lost in the rounding of positions that move by STEP: more is none   \
+                   */
 
 /* A state near another one; all arrays in one block. */
 typedef struct neighbour {
@@ -296,8 +297,8 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
   s = &as_given;
   if (d && DBL_EPSILON * largest(s->q, ga_group_nq(ga_system_group(sys))) > LOST * STEP) {
     ga__free(ctx, ones);
-    return refuse_slopes(m, s->t, "a position is so far from 0 that small moves are lost in rounding",
-                         NULL, NULL);
+    return refuse_slopes(m, s->t, "a position is so far from 0 that small moves are lost in rounding", NULL,
+                         NULL);
   }
   ga_status status = samples_create(ctx, count, &f) && neighbour_create(ctx, sys, &b)
                          ? GA_OK

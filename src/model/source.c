@@ -41,7 +41,8 @@ void ga__model_source_add(ga__reading *r, const char *path)
     r->failed = 1;
     return;
   }
-  *added = (ga__model_source){about.st_dev, about.st_ino, about.st_size, last_change(&about), kept, r->sources};
+  *added =
+      (ga__model_source){about.st_dev, about.st_ino, about.st_size, last_change(&about), kept, r->sources};
   r->sources = added;
 }
 

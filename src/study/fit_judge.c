@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE 0.05           /* of a direction that is not determined: parameters with less do not count */
-#define CLEAN 1e-6           /* [-] residuals over the range of the data: not noise, but rounding and steps */
-#define RARE 0.001           /* probability of what is reported as unlikely */
+#define SHARE 0.05 /* of a direction that is not determined: parameters with less do not count */
+#define CLEAN 1e-6 /* [-] residuals over the range of the data: not noise, but rounding and steps */
+#define RARE 0.001 /* probability of what is reported as unlikely */
 
 void ga__fit_note(ga_fit *f, const char *format, ...)
 {
@@ -181,8 +181,8 @@ static int compare_numbers(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Values so far off that noise as that of the others has them in one of a thousand columns only. The others are judged
- * by their median, which outliers do not move. */
+/* Values so far off that noise as that of the others has them in one of a thousand columns only. The others
+ * are judged by their median, which outliers do not move. */
 static void find_outliers(ga_fit *f, const char *data, const char *name, long from, long n)
 {
   enum { FEW = 12 };
@@ -192,8 +192,7 @@ static void find_outliers(ga_fit *f, const char *data, const char *name, long fr
   if (n < FEW) return;
   for (long i = 0; i < n; i++) size[i] = fabs(f->r[from + i]);
   qsort(size, (size_t)n, sizeof *size, compare_numbers);
-  const double limit =
-      more * of_median * size[n / 2] * ga__normal_quantile(1.0 - 0.5 * RARE / (double)n);
+  const double limit = more * of_median * size[n / 2] * ga__normal_quantile(1.0 - 0.5 * RARE / (double)n);
   for (long i = from; i < from + n; i++) {
     far += fabs(f->r[i]) > limit;
     if (fabs(f->r[i]) > fabs(f->r[farthest])) farthest = i;
@@ -201,7 +200,8 @@ static void find_outliers(ga_fit *f, const char *data, const char *name, long fr
   if (far == 0 || far > n / 10) return; /* with more of them it is another noise */
   const ga__residual *x = &f->residual[farthest];
   ga__fit_note(f,
-               "%s: %ld value%s of %s %s much farther from the model than the others, first of all %.6g at t = %.6g s, "
+               "%s: %ld value%s of %s %s much farther from the model than the others, first of all %.6g at t "
+               "= %.6g s, "
                "where it has %.6g: wrong measurements may decide the estimates",
                data, far, far == 1 ? "" : "s", name, far == 1 ? "is" : "are", x->y,
                f->o.data[x->data].time[x->row], f->now.values[x->at]);

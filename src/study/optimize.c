@@ -466,8 +466,8 @@ static void judge_end(ga_optimum *w)
     const double way = p->value - p->start, bound = way > 0.0 ? p->upper : p->lower;
     if (isfinite(bound) || fabs(way) < 0.9 * FAR * w->pr.varied[j].scale) continue;
     r->end = GA_OPTIMIZE_FAILED;
-    add_note(w, "%s has no bound and has run away to %.3g: the optimum, if there is one, is farther off", p->name,
-             p->value);
+    add_note(w, "%s has no bound and has run away to %.3g: the optimum, if there is one, is farther off",
+             p->name, p->value);
   }
 }
 

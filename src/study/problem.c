@@ -27,7 +27,8 @@ static int has_one_sign(const ga__varied *v)
   return v->lower >= 0.0 || v->upper <= 0.0;
 }
 
-/* What steps of derivatives are a part of: its size, and, where it may become 0, a part of its scale at least. */
+/* What steps of derivatives are a part of: its size, and, where it may become 0, a part of its scale at
+ * least. */
 static double size_of(const ga__varied *v, double p, double part)
 {
   const int never_zero = v->lower > 0.0 || v->upper < 0.0;
@@ -536,8 +537,7 @@ static ga_status find_steps(ga__problem *pr, const ga__search_point *e)
   const ga_status status = run_points(pr, NOISE_POINTS, points, values, points + NOISE_POINTS * n, failed);
   for (int k = 0; k < NOISE_POINTS; k++) any |= failed[k];
   const double noise = any || status ? 1e-9 : fmax(noise_of(pr, values), DBL_EPSILON);
-  for (size_t j = 0; j < n; j++)
-    pr->varied[j].step = fmin(fmax(cbrt(3.0 * noise), least), most);
+  for (size_t j = 0; j < n; j++) pr->varied[j].step = fmin(fmax(cbrt(3.0 * noise), least), most);
   ga__free(pr->ctx, values);
   return status;
 }

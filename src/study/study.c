@@ -109,9 +109,9 @@ ga_status ga__study_sets_create(const ga_study *s, ga_context *ctx, ga__sets *ou
   for (int i = 0; i < constant; i++) out->set[i] = ga__design_constant(s->design, i);
   for (int i = 0; i < varied; i++) {
     out->set[constant + i] = out->text[i];
-    out->parameter[i] = (ga_study_parameter){
-        .name = ga_design_name(s->design, i),
-        .unit = s->parameter_unit ? s->parameter_unit[i] : ga_design_unit(s->design, i)};
+    out->parameter[i] =
+        (ga_study_parameter){.name = ga_design_name(s->design, i),
+                             .unit = s->parameter_unit ? s->parameter_unit[i] : ga_design_unit(s->design, i)};
   }
   return GA_OK;
 }
@@ -166,7 +166,8 @@ static ga_status open_first(ga_study *s, ga__sets *sets, ga_run_settings *settin
   return GA_OK;
 }
 
-/* Numbers that are given without a unit have that of the model's own value, where it can be read with that. */
+/* Numbers that are given without a unit have that of the model's own value, where it can be read with that.
+ */
 static ga_status find_units(ga_study *s, ga__sets *sets)
 {
   ga_model *plain = NULL;

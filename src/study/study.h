@@ -22,9 +22,9 @@ struct ga_study {
   char **texts;        /* [n_texts] copies that the above point to */
   int n_texts;
   double *times;
-  ga_model *model; /* of run 0 */
+  ga_model *model;                           /* of run 0 */
   char (*parameter_unit)[GA_PARAMETER_UNIT]; /* [parameters that vary] of SI; "": none */
-  uint64_t digest; /* of all that rows depend on */
+  uint64_t digest;                           /* of all that rows depend on */
   ga__journal *journal;
   pthread_mutex_t lock;
   int has_lock;

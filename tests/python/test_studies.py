@@ -97,6 +97,18 @@ class Sweep(unittest.TestCase):
         gc.collect()
         self.assertFalse(place.exists())
 
+    def test_replaced(self):
+        """python: two results of one file: the first one has its numbers, but no pictures of the second one's"""
+        place = rig.work / "same.h5"
+        one = galpha.run(rig.model("pendulum"), t_end=0.1, out=place)
+        two = galpha.run(rig.model("pendulum"), t_end=0.1, out=place, set={"L": 2.0})
+        self.assertNotEqual(one["hinge.fz"][-1], two["hinge.fz"][-1])
+        for use in (lambda: one.save(rig.work / "other.h5"), lambda: one.plot("hinge.fz", title="x"), one.view):
+            with self.assertRaisesRegex(galpha.Error, "has changed since it was read"):
+                use()
+        two.save(rig.work / "other.h5")
+        self.assertEqual(galpha.load(rig.work / "other.h5")["hinge.fz"].tobytes(), two["hinge.fz"].tobytes())
+
     def test_fork(self):
         """python: a process that was forked leaves the files of its parent"""
         res = galpha.run(rig.model("pendulum"), t_end=0.1)

@@ -266,8 +266,8 @@ static void errors_are_those_of_a_linear_fit(void **state)
 
 static void what_is_not_determined_is_named(void **state)
 {
-  static const char *const both[] = {"k=3:1:10", "more=1:0.5:2", "start"}, *const idle[] = {"k", "idle=2:1:3"},
-                    *const all[] = {"k=3", "c=0.3", "m=0.8"};
+  static const char *const both[] = {"k=3:1:10", "more=1:0.5:2", "start"},
+                           *const idle[] = {"k", "idle=2:1:3"}, *const all[] = {"k=3", "c=0.3", "m=0.8"};
   rig r;
   (void)state;
   open_rig(&r, MODEL);

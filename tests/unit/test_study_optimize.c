@@ -197,7 +197,8 @@ static int has_note(const ga_optimize_report *report, const char *words)
 /* Ends that look like optima. */
 static void what_is_no_optimum_is_said(void **state)
 {
-  static const char *const zeta[] = {"zeta=0.2:0.1:0.3"}, *const idle[] = {"more=1:0.5:2"}, *const open[] = {"start"};
+  static const char *const zeta[] = {"zeta=0.2:0.1:0.3"}, *const idle[] = {"more=1:0.5:2"},
+                           *const open[] = {"start"};
   static const char LINEAR[] = "galpha: 1\nparameters: {start: 1 m}\n"
                                "bodies: {x: {type: scalar, mass: 1, position: start}}\n"
                                "simulation: {t_end: 1, step: 0.1}\n";
@@ -290,9 +291,12 @@ static void an_end_that_depends_on_parameters(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_tuned_damper), cmocka_unit_test(a_limited_overshoot), cmocka_unit_test(a_corner),
-      cmocka_unit_test(an_end_that_depends_on_parameters), cmocka_unit_test(what_is_no_optimum_is_said),
-      cmocka_unit_test(bounds_and_limits_that_cannot_be_met), cmocka_unit_test(wrong_problems_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_tuned_damper),
+                                     cmocka_unit_test(a_limited_overshoot),
+                                     cmocka_unit_test(a_corner),
+                                     cmocka_unit_test(an_end_that_depends_on_parameters),
+                                     cmocka_unit_test(what_is_no_optimum_is_said),
+                                     cmocka_unit_test(bounds_and_limits_that_cannot_be_met),
+                                     cmocka_unit_test(wrong_problems_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,8 @@ static void columns(rig *r, char *line, int size)
   fclose(file);
 }
 
-/* Numbers without a unit are in that of the model, and the table says so; a measure may be computed with it. */
+/* Numbers without a unit are in that of the model, and the table says so; a measure may be computed with it.
+ */
 static void units_are_those_of_the_model(void **state)
 {
   static const char *const set[] = {"k=1,2", "f=1,3"};
@@ -104,8 +105,8 @@ static void columns_have_different_names(void **state)
   close_rig(&r);
 }
 
-/* No run of another model is taken for one of this one, also where the other one is there for a moment only, or cannot be
- * read. */
+/* No run of another model is taken for one of this one, also where the other one is there for a moment only,
+ * or cannot be read. */
 static void a_model_that_changes_ends_a_sweep(void **state)
 {
   static const char *const set[] = {"k=1,2,3"};
@@ -129,7 +130,8 @@ static void a_model_that_changes_ends_a_sweep(void **state)
     assert_non_null(strstr(ga_study_worker_error(worker)->text, "its file has changed"));
     ga_study_worker_destroy(&worker);
     assert_int_equal(ga_study_run(r.study, 2, 0.05, NULL, NULL), GA_ERR_INCONSISTENT);
-    assert_non_null(strstr(ga_context_error(r.ctx)->text, "its file has changed while the sweep was running"));
+    assert_non_null(
+        strstr(ga_context_error(r.ctx)->text, "its file has changed while the sweep was running"));
     assert_int_equal(ga_study_n_done(r.study), 0);
     close_rig(&r);
   }
