@@ -257,6 +257,7 @@ static void walk_rule(ga__assembly *as, column_map *map, cursor *at, pairs *p, c
 {
   const ga_system *sys = as->sys;
   if ((rule->to_row || rule->to_col) && as->layout.n_extra == 0) return;
+  if (groups && !rule->turned) return; /* none of its entries */
   if (rule->source == GA__FROM_UNIT) {
     walk_unit(as, map, at, p, rule, groups);
     return;
