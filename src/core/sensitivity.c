@@ -233,6 +233,7 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
   const ga__slopes *list[2];
   for (int i = 0; i < ga__slopes_of(s->st, list); i++)
     if (list[i]) list[i]->destroy(s);
+  ga__least_destroy(s);
   ga__free(s->ctx, s->parameter);
   ga__moved_point_destroy(s->ctx, &s->moved);
   ga__free(s->ctx, s->rate.block);

@@ -57,6 +57,7 @@ typedef struct ga__linear_step {
 
 /* Of redundant constraints (sensitivity_redundant.c); allocated at the first redundant state. */
 typedef struct ga__least {
+  ga_point p; /* where the equations are those of */
   ga__saddle saddle;
   int *row_start, *of_row;                  /* entries of B by rows */
   int *block_at, *block_size, *block_place; /* [nv] the group's block of a coordinate; size 0: none */
@@ -144,10 +145,11 @@ void ga__add_ad_turned(ga_sensitivity *se, double *out, double factor, const dou
 ga_status ga__sensitivity_matrix(ga_sensitivity *se, int leaves_out);
 /* Finds the relations of the last step, where the stepper does not have them. */
 ga_status ga__sensitivity_relations(ga_sensitivity *se);
-/* For all parameters, after the derivatives of the equations. */
-ga_status ga__least_make(ga_sensitivity *se);
-/* Makes the derivatives of multipliers by parameter j those of least multipliers. */
-ga_status ga__least_forward(ga_sensitivity *se, int j);
+/* At a point, for all parameters, after the derivatives of the equations there, se->step.D, Q and G; the point's arrays
+ * stay in use. */
+ga_status ga__least_make(ga_sensitivity *se, const ga_point *at);
+/* Makes the derivatives d of multipliers there, by parameter j, those of least multipliers. */
+ga_status ga__least_forward(ga_sensitivity *se, int j, const double *later, ga__tangent *d);
 /* Whether the constraints that were left out are satisfied at other values of it. */
 ga_status ga__least_check(ga_sensitivity *se, int j);
 /* Refuses what is not transposed: derivatives by multipliers along relations. */

@@ -44,7 +44,8 @@ static ga_status tables_create(ga_sensitivity *se)
   ga__colloc_linear *s = se->colloc;
   const int nv = sys->nv;
   s->table = ga__alloc(se->ctx, 3 * (size_t)nv, sizeof *s->table);
-  if (!s->table) return ga__no_memory(se->ctx, "sensitivities");
+  s->left_out = ga__alloc(se->ctx, (size_t)sys->n, sizeof *s->left_out);
+  if (!s->table || !s->left_out) return ga__no_memory(se->ctx, "sensitivities");
   s->block_at = s->table, s->block_size = s->table + nv, s->block_place = s->table + 2 * nv;
   ga__block_tables(sys->group, s->block_at, s->block_size, s->block_place);
   return GA_OK;
@@ -116,19 +117,6 @@ static ga_status arrays_create(ga_sensitivity *se)
   return ga__arrays_create(se->ctx, GA__ARRAYS(part), "sensitivities", &s->block, NULL);
 }
 
-/* The matrix of the end, in the layout of the family. */
-static ga_status end_create(ga_sensitivity *se)
-{
-  ga_stepper *st = se->st;
-  ga__colloc_linear *s = se->colloc;
-  ga__layout layout;
-  ga_status status = ga__method_of(GA_COLLOCATION)->family->layout(st, GA__COMPLETE, 0, &layout);
-  if (!status) status = ga__assembly_create(st->sys, &layout, st->opts.lu, &s->assembly);
-  for (int i = 0; !status && i < GA__COLLOC_N_ENDS; i++)
-    status = ga__assembly_lu(&s->assembly, st->opts.lu, &s->lu[i]);
-  return status;
-}
-
 static void matrix_destroy(ga_context *ctx, ga__colloc_matrix *k)
 {
   ga_lu_destroy(&k->lu);
@@ -149,6 +137,7 @@ static void destroy(ga_sensitivity *se)
   ga__assembly_destroy(&s->assembly);
   ga__free(se->ctx, s->of);
   ga__free(se->ctx, s->table);
+  ga__free(se->ctx, s->left_out);
   ga__free(se->ctx, s->block);
   ga__free(se->ctx, s);
   se->colloc = NULL;
@@ -203,14 +192,14 @@ static void put_system(ga_sensitivity *se, ga__colloc_matrix *k, int m)
   for (int e = 0; e < sys->n_entries; e++) {
     const int row = sys->row[e], col = sys->col[e], of_phi = is_of(sys, GA_BLOCK_LAMBDA, row),
               of_k = is_of(sys, GA_BLOCK_PSI, row);
-    const double scale = of_k ? 1.0 : h;
+    const double scale = of_k ? 1.0 : h, keep = s->left_out[row] ? 0.0 : 1.0; /* constraints alone are */
     if (of_phi && col < sys->nv) {
-      put(k, p.z + row, p.v + col, Q[e]);
-      put_q(s, k, p.z + row, p.omega, col, h * G[e], T);
+      put(k, p.z + row, p.v + col, keep * Q[e]);
+      put_q(s, k, p.z + row, p.omega, col, keep * h * G[e], T);
     } else if (col < sys->nv) {
       if (!of_k) put(k, p.z + row, p.z + col, s->Dm[e]);
-      put(k, p.z + row, p.v + col, scale * s->Dv[e]);
-      put_q(s, k, p.z + row, p.omega, col, scale * h * Q[e], T);
+      put(k, p.z + row, p.v + col, keep * scale * s->Dv[e]);
+      put_q(s, k, p.z + row, p.omega, col, keep * scale * h * Q[e], T);
     } else if (!of_phi && is_of(sys, GA_BLOCK_X, col)) {
       put(k, p.z + row, p.x + col - sys->start[GA_BLOCK_X], scale * s->Dv[e]);
     } else if (!of_phi && !of_k) {
@@ -218,6 +207,8 @@ static void put_system(ga_sensitivity *se, ga__colloc_matrix *k, int m)
     }
   }
   for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) put(k, p.z + i, p.z + i, 1.0);
+  for (int i = sys->nv; s->leaves_out && i < sys->start[GA_BLOCK_X]; i++)
+    put(k, p.z + i, p.z + i, s->left_out[i]); /* its multiplier is held */
 }
 
 /* Those of v, Ω and x at node m. */
@@ -292,23 +283,18 @@ static ga_status check_systems(ga_sensitivity *se)
   return GA_OK;
 }
 
-static ga_status refuse_redundant(ga_sensitivity *se)
-{
-  return ga__refuse_sensitivity(se, "constraints are redundant in steps of collocation",
-                                "take GA_STABILIZED, or leave out redundant constraints");
-}
-
 static ga_status create(ga_sensitivity *se)
 {
-  const ga_status refused = se->st->red.plain_refused ? refuse_redundant(se) : check_systems(se);
+  const ga_status refused = check_systems(se);
   if (refused) return refused;
   ga__colloc_linear *s = se->colloc = ga__alloc(se->ctx, 1, sizeof *s);
   if (!s) return ga__no_memory(se->ctx, "sensitivities");
+  s->leaves_out = se->st->red.plain_refused;
   s->of = ga__alloc(se->ctx, (size_t)se->n + 1, sizeof *s->of);
   ga_status status = s->of ? tables_create(se) : ga__no_memory(se->ctx, "sensitivities");
   if (!status) status = arrays_create(se);
   for (int j = 0; !status && j <= se->n; j++) status = variation_create(se, &s->of[j]);
-  if (!status) status = end_create(se);
+  if (!status) status = ga__colloc_end_create(se);
   ga__colloc_rule rule;
   return !status && ga__colloc_rule_make(se->st->opts.order, &rule) ? matrix_create(se, &rule) : status;
 }
@@ -386,12 +372,28 @@ static ga_status differentiate_node(ga_sensitivity *se, int m)
   return status;
 }
 
+/* Matrices with or without exclusions, and which rows are left out: those that follow from others at the end. */
+static ga_status leave_out(ga_sensitivity *se)
+{
+  const ga_stepper *st = se->st;
+  ga__colloc_linear *s = se->colloc;
+  const ga__null *null = &st->red.null;
+  const int leaves_out = null->r > 0;
+  memset(s->left_out, 0, (size_t)st->sys->n);
+  for (int k = 0; k < null->r; k++) s->left_out[st->sys->nv + null->row[k]] = 1;
+  if (leaves_out == s->leaves_out) return GA_OK;
+  s->leaves_out = leaves_out;
+  for (int m = 0; m < GA__NODES; m++) matrix_destroy(se->ctx, &s->matrix[m]);
+  return ga__colloc_end_create(se);
+}
+
 static ga_status make(ga_sensitivity *se)
 {
   const ga__colloc_rule *rule = ga__colloc_of(se->st)->now;
   const int M = rule->stages;
   ga__colloc_matrix *k = &se->colloc->matrix[M];
-  ga_status status = k->K ? GA_OK : matrix_create(se, rule);
+  ga_status status = leave_out(se);
+  if (!status && !k->K) status = matrix_create(se, rule);
   if (status) return status;
   ga_sparse_zero(k->K);
   k->next = 0;
@@ -440,7 +442,7 @@ static ga_status set_system(ga_sensitivity *se, int j, int m, const ga__tangent 
     if (col < nv) g[row] += (is_of(sys, GA_BLOCK_LAMBDA, row) ? G[e] : Q[e]) * carried[col];
   }
   for (int i = 0; i < sys->n; i++)
-    rhs[i] = (i >= lambda && i < sys->start[GA_BLOCK_X] ? -1.0 : -st->h) * g[i];
+    rhs[i] = s->left_out[i] ? 0.0 : (i >= lambda && i < sys->start[GA_BLOCK_X] ? -1.0 : -st->h) * g[i];
   return status;
 }
 
@@ -577,11 +579,34 @@ static ga_status look_inside(ga_sensitivity *se, double t, double part, ga_point
                                                                 .xdot = z + start[GA_BLOCK_X],
                                                                 .y = z + start[GA_BLOCK_Y]});
   s->inside_solved = ga__colloc_of(st)->inside_solved;
-  if (!status && s->inside_solved) status = ga__colloc_place_make(se, p);
+  if (!status && !s->inside_solved && st->red.null.r > 0)
+    status = ga__refuse_sensitivity(
+        se, "multipliers of redundant constraints are needed within a step of collocation for stiff equations",
+        "leave out redundant constraints");
+  if (!status && s->inside_solved && st->red.null.r == 0) status = ga__colloc_place_make(se, p);
   if (status) return status;
   s->inside_number = st->state_number;
   s->inside_t = t;
   return GA_OK;
+}
+
+/* The derivatives at p, with the relations among constraints there; those of the end are found again. */
+static ga_status solve_inside(ga_sensitivity *se, int j, const ga_point *p, ga__tangent *out)
+{
+  ga_stepper *st = se->st;
+  const ga_point end = ga__state_point(&st->now);
+  const int valid = st->red.valid, reported = st->red.reported, redundant = st->red.null.r;
+  ga_status status = redundant > 0 ? ga__find_relations(st, p) : GA_OK;
+  if (!status && st->red.null.r != redundant)
+    status = ga__refuse_sensitivity(
+        se, "the number of independent constraints changes, as at a singular position", NULL);
+  if (!status && redundant > 0) status = ga__colloc_place_make(se, p);
+  if (!status) status = ga__colloc_by_parameter(se, j, p, se->colloc->base, NULL, se->g);
+  if (!status) status = ga__colloc_place_forward(se, j, p, NULL, se->g, out);
+  if (redundant == 0) return status;
+  const ga_status back = ga__find_relations(st, &end);
+  if (!back) st->red.valid = valid, st->red.reported = reported;
+  return back ? back : status;
 }
 
 static ga_status inside(ga_sensitivity *se, int j, double t)
@@ -615,15 +640,15 @@ static ga_status inside(ga_sensitivity *se, int j, double t)
                                               .y = out->y});
   status = ga__times_inside(se, j, t, !s->inside_solved);
   if (status || !s->inside_solved) return status;
-  status = ga__colloc_by_parameter(se, j, &p, s->base, NULL, se->g);
-  return status ? status : ga__colloc_place_forward(se, j, &p, NULL, se->g, out);
+  return solve_inside(se, j, &p, out);
 }
 
 /* ---- The family ---- */
 
 static ga_status check(ga_sensitivity *se, const ga_stepper *st)
 {
-  return st->now.scalar[GA__REDUNDANT] > 0.0 ? refuse_redundant(se) : GA_OK;
+  (void)se, (void)st;
+  return GA_OK;
 }
 
 /* Where the end of the last step moves with parameter j, as parameter `from` says. */

@@ -41,6 +41,8 @@ typedef struct ga__colloc_linear {
   int *table, *block_at, *block_size, *block_place; /* [nv] the group's block of a coordinate; size 0: none */
   ga__colloc_variation *of;                         /* [n + 1] by parameter */
   ga__colloc_matrix matrix[GA__NODES];              /* by number of nodes */
+  int leaves_out;                                   /* 1: they are those that may leave out constraints, */
+  unsigned char *left_out;                          /* [n] 1: rows that are left out */
   ga__assembly assembly;                            /* of the end, */
   ga_lu *lu[GA__COLLOC_N_ENDS];                     /* and its factors */
   /* -- At the nodes 1 ... M, and 0: at the end of the step -- */
@@ -73,6 +75,8 @@ typedef struct ga__colloc_linear {
   ga__colloc_change change;          /* of dense output */
 } ga__colloc_linear;
 
+/* The matrix of the end, in the layout of the family, with or without exclusions. */
+ga_status ga__colloc_end_create(ga_sensitivity *se);
 /* Equations and factors of the end of the last step. */
 ga_status ga__colloc_end_make(ga_sensitivity *se);
 /* Derivatives at the end of the step, from those at the last node. */

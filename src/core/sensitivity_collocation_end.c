@@ -38,6 +38,28 @@ static int is_of_phi(const ga_system *sys, int row)
 
 /* ---- The equations of the end ---- */
 
+ga_status ga__colloc_end_create(ga_sensitivity *se)
+{
+  ga_stepper *st = se->st;
+  ga__colloc_linear *s = se->colloc;
+  ga__layout layout;
+  for (int i = 0; i < GA__COLLOC_N_ENDS; i++) ga_lu_destroy(&s->lu[i]);
+  ga__assembly_destroy(&s->assembly);
+  ga_status status = ga__method_of(GA_COLLOCATION)->family->layout(st, GA__COMPLETE, s->leaves_out, &layout);
+  layout.leaves_out = s->leaves_out;
+  if (!status) status = ga__assembly_create(st->sys, &layout, st->opts.lu, &s->assembly);
+  for (int i = 0; !status && i < GA__COLLOC_N_ENDS; i++)
+    status = ga__assembly_lu(&s->assembly, st->opts.lu, &s->lu[i]);
+  return status;
+}
+
+static ga_status factor(ga_sensitivity *se, int which)
+{
+  ga__colloc_linear *s = se->colloc;
+  ga__lu_decouple(s->lu[which], s->assembly.n_left_out, s->assembly.left_out_column);
+  return ga_lu_factor(s->lu[which]);
+}
+
 /* Where the matrix of projections was made, and its derivatives. */
 static ga_status know_matrix(ga_sensitivity *se)
 {
@@ -80,7 +102,7 @@ static ga_status factor_projection(ga_sensitivity *se, int which)
     s->Q_end[e] = of_k ? 0.0 : is_of_phi(sys, sys->row[e]) ? Q[e] : s->at_Q[e];
   }
   ga__colloc_fill(se->st, &s->assembly, s->D, s->Q_end, s->zero, d, 1.0 / d);
-  return ga_lu_factor(s->lu[which]);
+  return factor(se, which);
 }
 
 /* That of accelerations, multipliers, rates and outputs at a point. */
@@ -91,7 +113,7 @@ static ga_status factor_all(ga_sensitivity *se)
   for (int e = 0; e < sys->n_entries; e++)
     s->D[e] = sys->col[e] < sys->nv && !is_of_k(sys, sys->row[e]) ? s->Dm[e] : s->Dv[e];
   ga__colloc_fill(se->st, &s->assembly, s->D, s->Q, s->zero, 0.0, 1.0);
-  return ga_lu_factor(s->lu[GA__COLLOC_OF_ALL]);
+  return factor(se, GA__COLLOC_OF_ALL);
 }
 
 /* Multipliers of a projection, from what it has moved. size: of what is moved. */
@@ -117,7 +139,13 @@ ga_status ga__colloc_place_make(ga_sensitivity *se, const ga_point *p)
   ga_status status = ga__colloc_differentiate(se, p, s->Dm, s->Dv, s->Q, s->G);
   if (!status && ga__needs_base(se)) status = ga__parameter_base(se, p);
   ga__copy_numbers(s->base, se->base, se->st->sys->n + se->st->sys->size[GA_BLOCK_LAMBDA]);
-  return status ? status : factor_all(se);
+  if (!status) status = factor_all(se);
+  if (status || se->st->red.null.r == 0) return status;
+  const int entries = se->st->sys->n_entries;
+  ga__copy_numbers(se->step.D, s->Dv, entries);
+  ga__copy_numbers(se->step.Q, s->Q, entries);
+  ga__copy_numbers(se->step.G, s->G, entries);
+  return ga__least_make(se, p);
 }
 
 ga_status ga__colloc_end_make(ga_sensitivity *se)
@@ -380,7 +408,8 @@ ga_status ga__colloc_place_forward(ga_sensitivity *se, int j, const ga_point *p,
   if (status) return status;
   ga__copy_numbers(r, g, sys->nv);
   ga__copy_numbers(r + start[GA_BLOCK_X], g + start[GA_BLOCK_X], sys->n - start[GA_BLOCK_X]);
-  return solve_place(se, d, r);
+  if ((status = solve_place(se, d, r))) return status;
+  return ga__least_forward(se, j, later, d);
 }
 
 /* out[n] := the equations at p, with accelerations in the rows of constraints. */
@@ -523,7 +552,9 @@ ga_status ga__colloc_end_forward(ga_sensitivity *se, int j)
   if (!status) status = project_q(se, se->g, d);
   if (!status) status = project_v(se, se->g, d);
   ga__copy_numbers(d->x, s->dx + c->now->stages * nx, nx);
+  if (st->red.null.r > 0) ga__copy_numbers(se->by_p, se->g, sys->n + sys->size[GA_BLOCK_LAMBDA]);
   if (!status) status = ga__colloc_place_forward(se, j, &end, later, se->g, d);
+  if (!status) status = ga__least_check(se, j);
   if (status) return status;
   ga__copy_numbers(d->a_prev, d->a, nv);
   ga__copy_numbers(d->w_prev, d->w, nx);

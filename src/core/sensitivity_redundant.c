@@ -163,26 +163,26 @@ static ga_status find_aim(ga_sensitivity *se)
   ga__least *l = &se->least;
   ga__null *null = &st->red.null;
   const ga_system *sys = st->sys;
-  const ga_point end = ga__state_point(&st->now);
-  ga_status status = ga__saddle_factor(&l->saddle, &st->deriv, &end, 0, null);
+  ga_status status = ga__saddle_factor(&l->saddle, &st->deriv, &l->p, 0, null);
   for (int i = 0; i < sys->n; i++) l->y[i] = 0.0;
   for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++)
-    l->y[sys->nv + i] = null->length[i] * null->length[i] * st->now.lambda[i];
+    l->y[sys->nv + i] = null->length[i] * null->length[i] * l->p.lambda[i];
   return status ? status : ga__saddle_solve(&l->saddle, null, l->y);
 }
 
-ga_status ga__least_make(ga_sensitivity *se)
+ga_status ga__least_make(ga_sensitivity *se, const ga_point *at)
 {
   ga_stepper *st = se->st;
   ga__least *l = &se->least;
   const ga_system *sys = st->sys;
   if (st->red.null.r == 0) return GA_OK;
   ga_status status = prepare(se);
+  l->p = *at;
   if (!status) status = check_nonholonomic(se);
   if (!status) status = check_unique(se);
   if (!status) status = find_aim(se);
   if (status) return status;
-  ga_point p = ga__state_point(&st->now);
+  ga_point p = *at;
   for (int i = 0; i < sys->nv; i++) se->one[i] = 0.0;
   p.v = se->one;
   ga_jacobian J = {GA_WANT_G, 0.0, 0.0, se->spare, se->other, l->G0};
@@ -193,15 +193,14 @@ ga_status ga__least_make(ga_sensitivity *se)
 /* ---- One parameter ---- */
 
 /* dB := B of the systems at other values of the parameter, differenced; 0 where it does not depend on it. */
-static ga_status add_of_parameter(ga_sensitivity *se, int j)
+static ga_status add_of_parameter(ga_sensitivity *se, int j, const double *later)
 {
   ga__least *l = &se->least;
   const ga_system *sys = se->st->sys;
   const ga__parameter *par = &se->parameter[j];
-  const ga_point end = ga__state_point(&se->st->now);
   for (int b = 0; b < sys->n_b; b++) l->dB[b] = 0.0;
-  const int moves = par->dt != 0.0, differs = par->moves_b || par->given.derivative;
-  return moves || (par->at[0].sys && differs) ? ga__parameter_b(se, j, &end, par->to, l->dB) : GA_OK;
+  const int moves = later && par->dt != 0.0, differs = par->moves_b || par->given.derivative;
+  return moves || (par->at[0].sys && differs) ? ga__parameter_b(se, j, &l->p, later, l->dB) : GA_OK;
 }
 
 /* dB += D_q B δq, as a row that acts on w: D_q(B w) δq = D_q(B δq) w + B [δq, w], the last term in l->ad. */
@@ -213,9 +212,9 @@ static ga_status add_of_motion(ga_sensitivity *se, const double *dq)
   const double most = ga__max_abs(dq, sys->nv, NULL);
   l->turns = 0;
   if (!(most > 0.0)) return GA_OK;
-  const double scale = (1.0 + ga__max_abs(st->now.v, sys->nv, NULL)) / most;
+  const double scale = (1.0 + ga__max_abs(l->p.v, sys->nv, NULL)) / most;
   for (int i = 0; i < sys->nv; i++) se->two[i] = scale * dq[i];
-  ga_point p = ga__state_point(&st->now);
+  ga_point p = l->p;
   p.v = se->two;
   ga_jacobian J = {GA_WANT_G, 0.0, 0.0, se->spare, se->spare, se->other};
   const ga_status status = ga__jacobian(&st->deriv, &p, &J);
@@ -262,20 +261,19 @@ static void find_change(ga_sensitivity *se)
     }
     /* A row of zeros has the length of the longest one, and no multiplier. */
     const double dR = sqrt(length) > 0.5 * R[i] ? square / R[i] : 0.0;
-    l->aim[i] = along / R[i] - 2.0 * dR * st->now.lambda[i];
+    l->aim[i] = along / R[i] - 2.0 * dR * l->p.lambda[i];
   }
 }
 
-ga_status ga__least_forward(ga_sensitivity *se, int j)
+ga_status ga__least_forward(ga_sensitivity *se, int j, const double *later, ga__tangent *d)
 {
   ga_stepper *st = se->st;
   ga__least *l = &se->least;
   ga__null *null = &st->red.null;
   const ga_system *sys = st->sys;
   const int nl = sys->size[GA_BLOCK_LAMBDA], m = sys->start[GA_BLOCK_X] - sys->nv;
-  ga__tangent *d = &se->parameter[j].now;
   if (null->r == 0) return GA_OK;
-  ga_status status = add_of_parameter(se, j);
+  ga_status status = add_of_parameter(se, j, later);
   if (!status) status = add_of_motion(se, d->q);
   if (status) return status;
   find_change(se);
@@ -305,11 +303,12 @@ static void measure_row(const ga_sensitivity *se, const ga__tangent *d, int i, v
   const ga_system *sys = se->st->sys;
   *phi = *rate = (violation){0.0, 0.0};
   add_term(phi, se->by_p[sys->start[GA_BLOCK_LAMBDA] + i]);
-  if (se->st->n_eta) add_term(rate, se->by_p[sys->n + i]);
+  const int rates = ga__n_rates(se->st) > 0;
+  if (rates) add_term(rate, se->by_p[sys->n + i]);
   for (int k = l->row_start[i]; k < l->row_start[i + 1]; k++) {
     const int b = l->of_row[k], e = sys->b_entry[b], col = sys->b_col[b];
     add_term(phi, se->step.Q[e] * d->q[col]);
-    if (!se->st->n_eta) continue;
+    if (!rates) continue;
     add_term(rate, se->step.G[e] * d->q[col]);
     add_term(rate, se->step.Q[e] * d->v[col]);
   }

@@ -141,7 +141,7 @@ static ga_status make(ga_sensitivity *se)
   if (!status) status = ga__sensitivity_matrix(se, st->red.null.r > 0 || st->red.null_eta.r > 0);
   if (!status) status = differentiate_begin(se);
   if (!status) status = differentiate(se);
-  if (!status) status = ga__least_make(se);
+  if (!status) status = ga__least_make(se, &end);
   if (!status && ga__needs_base(se)) status = ga__parameter_base(se, &end);
   if (status) return status;
   find_exponent(se);
@@ -344,7 +344,7 @@ static ga_status forward(ga_sensitivity *se, int j)
   if (bad >= 0) return ga__refuse_sensitivity(se, "they are not finite", NULL);
   complete(se, d);
   if (st->red.null.r == 0) return GA_OK;
-  status = ga__least_forward(se, j);
+  status = ga__least_forward(se, j, se->parameter[j].to, d);
   return status ? status : ga__least_check(se, j);
 }
 
@@ -526,7 +526,6 @@ static void destroy(ga_sensitivity *se)
 {
   ga_lu_destroy(&se->lu);
   ga__assembly_destroy(&se->assembly);
-  ga__least_destroy(se);
 }
 
 static ga_status check(ga_sensitivity *se, const ga_stepper *st)

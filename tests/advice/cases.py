@@ -362,8 +362,6 @@ script("leave out redundant constraints", "leave out redundant constraints", by(
 script("take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC", "take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC", by(SWINGS),
        [SENSITIVITY + " --method soi2"], [SENSITIVITY + " --method stabilized"], [SENSITIVITY + " --method index3 --step 0.01"], [SENSITIVITY + " --method collocation"],
        [SENSITIVITY + " --method automatic"])
-script("take GA_STABILIZED, or leave out redundant constraints", "take GA_STABILIZED, or leave out redundant constraints", by(DOORS % SECOND),
-       [SENSITIVITY + " --method collocation"], [SENSITIVITY + " --method stabilized"], [change("m.yaml", SECOND, ""), SENSITIVITY + " --method collocation"])
 GRADIENT = "sensitivity m.yaml 'final(b.z)' --by k -q -o o.h5 --derivatives "
 script("take forward derivatives, or GA_STABILIZED", "take forward derivatives, or GA_STABILIZED", by(SWINGS), [GRADIENT + "adjoint --method collocation"],
        [GRADIENT + "forward --method collocation"], [GRADIENT + "adjoint --method stabilized"])

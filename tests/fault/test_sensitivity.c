@@ -116,7 +116,7 @@ static void each_allocation_of_an_adjoint_fails(void **state)
 }
 
 /* Redundant constraints: what is allocated at the first redundant state. 1: it was refused. */
-static int share(int stabilized, long fail_at)
+static int share(ga_method method, long fail_at)
 {
   linkage l = linkage_four_bar(0.7, 3.0);
   linkage_add_row(&l, 2, 1.0, 0, 0.0);
@@ -126,7 +126,7 @@ static int share(int stabilized, long fail_at)
   ga_start_opts o = ga_start_defaults();
   o.h = 1e-3;
   linkage_define(&l, &r.def);
-  r.opts.method = stabilized ? GA_STABILIZED : GA_INDEX3;
+  r.opts.method = method;
   rig_build(&r);
   for (int m = 0; m < GA_PARAMETER_VALUES; m++) one.at[m].sys = r.sys;
   assert_status(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, &one, &se), GA_OK);
@@ -180,13 +180,14 @@ static void each_allocation_of_an_equilibrium_fails(void **state)
 
 static void each_allocation_with_redundant_constraints_fails(void **state)
 {
+  static const ga_method methods[] = {GA_INDEX3, GA_STABILIZED, GA_COLLOCATION};
   (void)state;
-  for (int i = 0; i < 2; i++) {
-    assert_int_equal(share(i, 0), 0);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(share(methods[i], 0), 0);
     const long total = rig_memory.count;
     assert_true(total > 20);
     for (long n = 1; n <= total; n += rig_stride(total))
-      if (!share(i, n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+      if (!share(methods[i], n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
   }
 }
 

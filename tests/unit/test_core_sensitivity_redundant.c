@@ -187,11 +187,13 @@ static void derivatives_are_those_of_the_run(void **state)
     double most; /* multipliers of index 3 have the rounding of starts over h */
   } CASE[] = {{GA_STABILIZED, GA_LU_AUTO, 5e-3, 2e-2, 20, 1e-8},
               {GA_STABILIZED, GA_LU_SPARSE, 5e-3, 2e-2, 20, 1e-8},
-              {GA_INDEX3, GA_LU_AUTO, 2e-2, 4e-2, 5, 5e-8}};
+              {GA_INDEX3, GA_LU_AUTO, 2e-2, 4e-2, 5, 5e-8},
+              {GA_COLLOCATION, GA_LU_AUTO, 1e-2, 2e-2, 20, 1e-8},
+              {GA_COLLOCATION, GA_LU_SPARSE, 1e-2, 2e-2, 20, 1e-8}};
   static study s;
   static double is[NUMBERS], should[NUMBERS];
   (void)state;
-  for (int c = 0; c < 3; c++) {
+  for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
     ga_sensitivity *se = NULL;
     open_study(&s, CASE[c].method, CASE[c].lu);
     fine(&s, ga_sensitivity_create(s.a.r.ctx, s.a.r.st, N_FINE, s.parameter, &se));
@@ -321,20 +323,29 @@ static void the_adjoint_gives_the_forward_gradient(void **state)
 
 /* ---- Memory and bits ---- */
 
+/* Nor by derivatives within the last step, for which relations are found there. */
 static void the_run_is_not_changed(void **state)
 {
-  static study s;
-  ga_sensitivity *se = NULL;
-  (void)state;
-  open_study(&s, GA_STABILIZED, GA_LU_AUTO);
-  fine(&s, ga_sensitivity_create(s.a.r.ctx, s.a.r.st, N_FINE, s.parameter, &se));
-  advance(&s, se, 5e-3, 20);
+  static const ga_method METHODS[] = {GA_STABILIZED, GA_COLLOCATION};
   static double alone[NUMBERS], with[NUMBERS];
-  const int n = numbers_at(GA_STABILIZED, SPEED, 0.0, 5e-3, 20, alone);
-  list_numbers(ga_stepper_state(s.a.r.st), linkage_rows(&s.a.l), with);
-  assert_memory_equal(alone, with, (size_t)n * sizeof *alone);
-  ga_sensitivity_destroy(&se);
-  close_study(&s);
+  static study s;
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    ga_sensitivity *se = NULL;
+    const ga_state *d;
+    open_study(&s, METHODS[i], GA_LU_AUTO);
+    ga_stepper *st = s.a.r.st;
+    fine(&s, ga_sensitivity_create(s.a.r.ctx, st, N_FINE, s.parameter, &se));
+    advance(&s, se, 5e-3, 20);
+    fine(&s, ga_sensitivity_inside(se, 0, ga_stepper_state(st)->t - 2e-3, &d));
+    fine(&s, ga_stepper_step(st, 5e-3));
+    fine(&s, ga_sensitivity_step(se));
+    const int n = numbers_at(METHODS[i], SPEED, 0.0, 5e-3, 21, alone);
+    list_numbers(ga_stepper_state(st), linkage_rows(&s.a.l), with);
+    assert_memory_equal(alone, with, (size_t)n * sizeof *alone);
+    ga_sensitivity_destroy(&se);
+    close_study(&s);
+  }
 }
 
 int main(int argc, char **argv)

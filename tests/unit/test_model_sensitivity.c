@@ -291,6 +291,8 @@ static void signals_of_models_by_collocation(void **state)
       {{"quarter_car_step", {"spring_rate", "tyre_rate", "sprung_mass", "rise"}, 2e-3, 60, 1e-2}, {4, 5}},
       {{"quarter_car_hydraulic", {"bump", "Ap", "Vr0"}, 1e-3, 120, 6e-3}, {4, 5}},
       {{"double_pendulum", {"length", "density", "c"}, 5e-3, 60, 1e-2}, {6, 10}},
+      {{"four_bar_3d", {"crank_length", "coupler_length", "base", "start"}, 2e-3, 33, 1e-3}, {4, 6}},
+      {{"bricard", {"L"}, 2e-3, 40, 1e-2}, {4, 7}},
   };
   (void)state;
   method = GA_COLLOCATION;
