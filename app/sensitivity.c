@@ -249,10 +249,9 @@ static int end(analysis *s, ga_status status, double seconds)
   app_runner *r = &s->run;
   const ga_error why = *ga_context_error(r->s.ctx);
   const double last = s->records > 0 ? ga_recorder_time(r->recorder) : 0.0;
-  const ga_status closed = r->recorder
-                               ? ga_recorder_finish(r->recorder, status ? GA_RUN_FAILED : GA_RUN_FINISHED,
-                                                    status ? ga_status_text(status) : NULL)
-                               : GA_OK;
+  const ga_run_status how = !status ? GA_RUN_FINISHED : status == GA_STOPPED ? GA_RUN_STOPPED : GA_RUN_FAILED;
+  const ga_status closed =
+      r->recorder ? ga_recorder_finish(r->recorder, how, status ? ga_status_text(status) : NULL) : GA_OK;
   char elapsed[32];
   app_progress_clear(&r->s.progress);
   app_duration(elapsed, sizeof elapsed, seconds);
@@ -268,6 +267,8 @@ static int end(analysis *s, ga_status status, double seconds)
   if (closed || r->written)
     app_task_explain(&r->s, r->a, *r->overflow ? r->overflow : "the results cannot be written",
                      closed ? closed : status);
+  else if (app_call_is_stopped())
+    fprintf(stderr, "galpha sensitivity: stopped at t = %.9g s\n", last);
   else if (status == GA_STOPPED)
     fprintf(stderr,
             "galpha sensitivity: the run ended at t = %.9g s by an event, whose time depends on parameters; "

@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import signal
 import threading
 import time
 import unittest
@@ -128,13 +129,31 @@ class Sweep(unittest.TestCase):
         table = galpha.sweep(m, "final(x)", set={"k": [1.0, 4.0, 9.0]})
         self.assertTrue(np.allclose(table["final(x)"], np.cos([1.0, 2.0, 3.0]), atol=1e-5))
 
+    def test_interrupted_searches(self):
+        """python: Ctrl-C ends fits, optimisations and sensitivities, with what there is"""
+        m = galpha.Machine("Oscillator", t_end=100, step=1e-5, parameters={"k": 4.0})
+        m.add_scalar("x", mass=1, position=1)
+        m.add_spring("s", coordinate="x", stiffness="k", rest=0)
+        data = {"time": [99.0, 99.5, 100.0], "x": [0.1, 0.2, 0.3]}
+        for call in (lambda: galpha.fit(m, data, "k"), lambda: galpha.optimize(m, "k", minimize="rms(x)"),
+                     lambda: galpha.sensitivity(m, "k", output=0.1), lambda: galpha.sensitivity(m, "k", measures="rms(x)")):
+            main = threading.main_thread().ident
+            timer = threading.Timer(0.4, lambda: signal.pthread_kill(main, signal.SIGINT))
+            timer.start()
+            began = time.monotonic()
+            with self.assertRaises(galpha.Interrupted) as caught:
+                call()
+            self.assertLess(time.monotonic() - began, 20)
+            result = caught.exception.result
+            if isinstance(result, galpha.Result):
+                self.assertEqual(result.status, "stopped")
+
     def test_interrupted(self):
         """python: Ctrl-C ends a sweep, which keeps the runs that are done"""
         main = threading.main_thread().ident
 
         def interrupt():
             time.sleep(0.5)
-            import signal
             signal.pthread_kill(main, signal.SIGINT)
 
         thread = threading.Thread(target=interrupt)
