@@ -847,8 +847,8 @@ GA_API ga_status ga_stepper_error(ga_stepper *st, double *e_q, double *e_v, doub
 
 /* The same of collocation for accelerations, multipliers and outputs at the end of the step: e_vdot[nv],
  * e_lambda[n_lambda], e_psi[n_psi], e_y[n_y], each may be NULL. As of q and v there, of a motion of about
- * five periods, not of one step (docs/theory.md). GA_ERR_ARGUMENT: the last step was one of order 2, without
- * such an estimate. */
+ * five periods, or of a simulator's run where that is shorter, not of one step (docs/theory.md).
+ * GA_ERR_ARGUMENT: the last step was one of order 2, without such an estimate. */
 GA_API ga_status ga_stepper_force_error(ga_stepper *st, double *e_vdot, double *e_lambda, double *e_psi,
                                         double *e_y);
 
@@ -1140,9 +1140,9 @@ typedef struct ga_simulate_opts { /* start from ga_simulate_defaults() */
   double output_every;        /* [s] > 0: output at t0, t0 + output_every, ..., and t_end */
   int n_output_times;         /* and at these times, ascending; may be 0 */
   const double *output_times; /* borrowed */
-  int output_within;          /* 1: and within each step, at equal distances, as many as its order where that is
-                                 above 2, so that lines between outputs follow the motion; default 0 */
-  ga_output_fn output;        /* NULL: none */
+  int output_within;   /* 1: and within each step, at equal distances, as many as its order where that is
+                          above 2, so that lines between outputs follow the motion; default 0 */
+  ga_output_fn output; /* NULL: none */
   int n_events;
   const ga_event *events;    /* copied */
   ga_eval_fn event_function; /* g[n_events] at a point, continuous along the motion between restarts; unlike

@@ -9,7 +9,8 @@
  *
  *   e_q = G K h^p |q^(p)|      e_v = G K h^p |v^(p)|      e_x = G K h^p |x^(p)|
  *
- * which is the estimate: of the motion, not of one step. Motions with several frequencies have the errors
+ * which is the estimate: of the motion, not of one step. In a run that ends sooner, after T < G/ω, the steps
+ * have the errors T/h · K A (hω)^(p+1) in all: G is ωT then. Motions with several frequencies have the errors
  * of all of them. Derivatives are divided differences D_k of vdot and xdot over the nodes and one of the
  * step before: a_k = k! |D_k| = h^k |vdot^(k)|. The highest one, n, is not p − 2 for all orders: from one
  * to the next they grow by X = hω = √(a_n / a_(n−2)) of the largest components, and
@@ -17,7 +18,8 @@
  *   h^p |q^(p)| = h² max(a_n X^(p−2−n), a_(n−1) X^(p−1−n))
  *
  * since one of both is small where e^{iωt} crosses 0. */
-#define GK(K) (30.0 / (K))
+#define G 30.0
+#define GK(K) (G / (K))
 static const double FACTOR[GA__MOST_ORDER + 1] = {
     [3] = GK(72.0),      [4] = GK(720.0),      [5] = GK(7200.0),         [6] = GK(100800.0),
     [7] = GK(1411200.0), [8] = GK(25401600.0), [10] = GK(10059033600.0),
@@ -34,6 +36,7 @@ enum { LEVELS = 3 };
 typedef struct levels {
   double w[LEVELS][GA__NODES + 1];
   int n, first, stages, stride;
+  double steps;      /* of this size that the run is long; 0: not known */
   const double *z;   /* [GA__NODES][stride] */
   const double *old; /* at that node; NULL: there is none */
   double *a[LEVELS]; /* [stride], of the components that find_levels() was called for */
@@ -69,6 +72,7 @@ static levels levels_of(const ga_stepper *st)
   set_weights(l.w[2], t, first, old ? M + 1 : M);
   set_weights(l.w[1], t, old ? first : first + 1, M);
   if (l.n >= 2) set_weights(l.w[0], t, first + 1, old ? M : M - 1);
+  l.steps = st->run_length / h;
   for (int k = 0; k < LEVELS; k++) l.a[k] = c->r + k * l.stride; /* free between steps */
   return l;
 }
@@ -101,6 +105,12 @@ static double growth(const levels *l, int at, int n)
   return most[2] > 0.0 ? fmin(X, X_MOST) : 0.0;
 }
 
+/* ωT/G of a run that is shorter than G/ω, with X = hω. */
+static double part_of_motion(const levels *l, double X)
+{
+  return l->steps > 0.0 ? fmin(1.0, X * l->steps / G) : 1.0;
+}
+
 /* powers[k] := what a_(n−1+k) is multiplied by to become a_p. */
 static void set_powers(const levels *l, double X, double p, double powers[2])
 {
@@ -111,8 +121,10 @@ static void set_powers(const levels *l, double X, double p, double powers[2])
 static void add_errors(const levels *l, double p, double factor, int at, int n, double *e)
 {
   const double *a1 = l->a[1] + at, *a2 = l->a[2] + at;
+  const double X = growth(l, at, n);
   double powers[2];
-  set_powers(l, growth(l, at, n), p, powers);
+  set_powers(l, X, p, powers);
+  factor *= part_of_motion(l, X);
   for (int i = 0; i < n; i++) {
     const double lower = powers[0] * a1[i], upper = powers[1] * a2[i];
     const double larger = factor * (upper > lower ? upper : lower);
@@ -165,11 +177,12 @@ static void forces_as_positions(ga_stepper *st, const levels *l, int order, doub
   double powers[2], largest = 0.0, *scale = c->omega;
   if (!(size > noise)) return;
   find_levels(l, first, n);
-  set_powers(l, growth(l, first, n), order, powers);
+  const double X = growth(l, first, n), factor = FACTOR[order] * part_of_motion(l, X);
+  set_powers(l, X, order, powers);
   for (int i = 0; i < n; i++) {
     const double off =
         fmax(powers[0] * (l->a[1][first + i] - noise), powers[1] * (l->a[2][first + i] - noise));
-    largest = fmax(largest, FACTOR[order] * off / size);
+    largest = fmax(largest, factor * off / size);
   }
   ga__tolerances_q(sys, 0.0, 1.0, st->now.q, scale);
   for (int i = 0; i < sys->nv; i++) e_q[i] = fmax(e_q[i], largest * scale[i]);

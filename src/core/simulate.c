@@ -303,6 +303,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   if (sim->begins) ga__member_use(sim->st, 0);
   ga__breaks_begin(&sim->breaks, sim->opts.t_end);
   ga__sim_set_grid(sim);
+  sim->st->run_length = ga__sim_run_length(sim);
   memset(&sim->stats, 0, sizeof sim->stats);
   sim->next_every = 0.0;
   sim->next_time = 0;

@@ -133,6 +133,7 @@ static void load_numbers(ga_simulator *sim, const double *s)
   sim->n_first = limit_count(sim->n_first, 0, GA__FIRST_STEPS);
   if (sim->last_event >= sim->opts.n_events) sim->last_event = -1;
   ga__sim_set_grid(sim);
+  sim->st->run_length = ga__sim_run_length(sim);
   ga__sides_forget(&sim->sides);
   sim->started = 1;
 }

@@ -118,6 +118,7 @@ struct ga_stepper {
   ga__again again;
   double tolerance;    /* [-] of error control, by which sweeps of collocation end; 0: equal steps */
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
+  double run_length;   /* [s] of the simulator; 0: not known */
   int follows;         /* 1: steps are those of a leader: they are not made shorter where iterations fail */
   int meets_samples;   /* 1: a simulator or follower calls ga_system_def.sample */
   int provisional;     /* 1: the next start only serves to choose h; no step follows */

@@ -511,6 +511,34 @@ static void estimates_of_forces(void **state)
   rig_close(&plain);
 }
 
+/* Steps up to t of a run to t_end. */
+static long steps_until(double t, double t_end)
+{
+  rig r = open_colloc("tumbling_top", 6);
+  ga_simulate_opts o = ga_simulate_defaults();
+  ga_simulator *sim = NULL;
+  const ex_problem *p = r.problem;
+  long n = 0;
+  o.t_end = t_end, o.h_max = 0.1, o.rtol = 1e-7, o.atol = 1e-9;
+  assert_status(r.ctx, ga_simulator_create(r.ctx, r.st, &o, &sim), GA_OK);
+  assert_status(r.ctx, ga_simulator_start(sim, NULL, 0, p->q0, p->v0, NULL, NULL, NULL, NULL), GA_OK);
+  for (; ga_stepper_state(r.st)->t < t * (1.0 - 1e-9); n++)
+    assert_true(ga_simulator_step(sim) == GA_OK || ga_simulator_finished(sim));
+  ga_simulator_destroy(&sim);
+  rig_close(&r);
+  return n;
+}
+
+/* Errors add up over the run, or over five periods of it: a run of a fifth of a period makes fewer steps than
+ * the beginning of a long one; longer runs than that make the same. */
+static void short_runs_take_fewer_steps(void **state)
+{
+  (void)state;
+  const long brief = steps_until(0.2, 0.2), of_long = steps_until(0.2, 20.0),
+             of_longer = steps_until(0.2, 40.0);
+  if (!(brief < of_long && of_long == of_longer)) fail_msg("%ld, %ld, %ld steps", brief, of_long, of_longer);
+}
+
 static void refused(void **state)
 {
   static const int wrong[] = {-1, 1, 2, 9, 11, 100};
@@ -649,15 +677,25 @@ static void resumed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rules),           cmocka_unit_test(a_step_by_hand),
-      cmocka_unit_test(taken_back),      cmocka_unit_test(saved_and_loaded),
-      cmocka_unit_test(no_allocation),   cmocka_unit_test(dense),
-      cmocka_unit_test(refused),         cmocka_unit_test(errors_follow_tolerances),
-      cmocka_unit_test(followers),       cmocka_unit_test(stiff),
-      cmocka_unit_test(resumed),         cmocka_unit_test(shared_factors),
-      cmocka_unit_test(in_threads),      cmocka_unit_test(failures_in_threads),
-      cmocka_unit_test(balanced_inside), cmocka_unit_test(looks_leave_no_trace),
-      cmocka_unit_test(failures_inside), cmocka_unit_test(estimates_of_forces),
+      cmocka_unit_test(rules),
+      cmocka_unit_test(a_step_by_hand),
+      cmocka_unit_test(taken_back),
+      cmocka_unit_test(saved_and_loaded),
+      cmocka_unit_test(no_allocation),
+      cmocka_unit_test(dense),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(errors_follow_tolerances),
+      cmocka_unit_test(followers),
+      cmocka_unit_test(stiff),
+      cmocka_unit_test(resumed),
+      cmocka_unit_test(shared_factors),
+      cmocka_unit_test(in_threads),
+      cmocka_unit_test(failures_in_threads),
+      cmocka_unit_test(balanced_inside),
+      cmocka_unit_test(looks_leave_no_trace),
+      cmocka_unit_test(failures_inside),
+      cmocka_unit_test(estimates_of_forces),
+      cmocka_unit_test(short_runs_take_fewer_steps),
   };
   return cmocka_run_group_tests_name("core: collocation", tests, NULL, NULL);
 }
