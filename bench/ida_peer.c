@@ -67,63 +67,12 @@ int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, 
 
 #else
 
-#include <ida/ida.h>
+#include "ida_impl.h"
+
 #include <nvector/nvector_serial.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sundials/sundials_version.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunlinsol/sunlinsol_klu.h>
-#include <sunmatrix/sunmatrix_dense.h>
-#include <sunmatrix/sunmatrix_sparse.h>
-
-/* Where a number of the iteration matrix comes from: value[place] += scale[..] · source[index]. */
-enum {
-  SRC_D,
-  SRC_Q,
-  SRC_G,
-  SRC_G_ACC, /* G at v := v' */
-  SRC_ACC_Q,
-  SRC_ACC_V,
-  SRC_N
-}; /* arrays over the model's entries; after them 1, −1, and −∂(K v)/∂p of every quaternion, 4 x 4 */
-enum { SCALE_ONE, SCALE_CJ, SCALE_TWO, SCALE_N }; /* after them K, 4 x 3, and P, 3 x 4, of every quaternion */
-enum { QUAT_SCALES = 24, QUAT_SOURCES = 16 };
-
-typedef struct op {
-  int place, index, scale;
-} op;
-
-typedef struct layout { /* one iteration matrix: its pattern in compressed columns, and how to fill it */
-  int n, n_ops, max_ops;
-  op *ops;
-  int *row, *col; /* [max_ops] while it is built */
-  int *dense;     /* [max_ops] the places in a dense matrix, by columns */
-  ga_sparse *pattern;
-} layout;
-
-enum { LAYOUT_START = IDA_N_FORMS, N_LAYOUTS };
-
-/* A coordinate of q that belongs to one of v: q' = K v, and δ = P δq in the algebra; 1 and 1 in R^n. */
-typedef struct tie {
-  int q, k, p; /* k, p: their scales */
-} tie;
-
-struct ida_peer {
-  ga_context *ctx;
-  ida_model model;
-  ga_group *group;
-  int nq, nv, nl, nx, ny, n_entries, n_quats;
-  int at_x, at_y, at_mu;      /* where they begin in IDA's vector; the rest as q, v, λ */
-  int *entry_row, *entry_col; /* of the model's Jacobian */
-  double *source, *scale;
-  int *first_tie; /* [nv+1] */
-  tie *ties;
-  double *q, *w;             /* [nq] of unit length, [max(nq, nv, nl)] work */
-  layout layouts[N_LAYOUTS]; /* by form, and the one of the start: [M Bᵀ; B 0], x' and y beside it */
-  const layout *in_use;
-  ida_form form;
-};
 
 int ida_peer_present(void)
 {
@@ -147,8 +96,6 @@ ida_opts ida_peer_defaults(ida_form form)
 
 /* Dense factors of more unknowns than these are slower than sparse ones on all problems of the bench. */
 enum { MOST_DENSE = 150 };
-/* Runs that end take some ten thousand steps at the most; others are stuck. */
-#define MOST_STEPS 300000L
 
 int ida_peer_set(const ida_peer *s, int i, ida_opts *opts)
 {
@@ -173,8 +120,7 @@ int ida_peer_set(const ida_peer *s, int i, ida_opts *opts)
 
 /* ---- Points ------------------------------------------------------------------------------------------- */
 
-/* The model's point in IDA's vectors; its q is a copy of unit length where there are quaternions. */
-static ga_point point_of(const ida_peer *s, double t, const double *y, const double *yp)
+ga_point ida_point(const ida_peer *s, double t, const double *y, const double *yp)
 {
   const double *q = y;
   if (s->n_quats > 0) {
@@ -194,9 +140,7 @@ static ga_point point_of(const ida_peer *s, double t, const double *y, const dou
 
 /* ---- Jacobian ------------------------------------------------------------------------------------------ */
 
-/* D, Q, G at p with the shifts; G at v := vdot and the derivatives of phi_acc where the index-1 form wants
- * them. */
-static int sources_fill(ida_peer *s, const ga_point *p, double shift_v, double shift_vdot, int want_acc)
+int ida_sources_fill(ida_peer *s, const ga_point *p, double shift_v, double shift_vdot, int want_acc)
 {
   const size_t ne = (size_t)s->n_entries;
   const ga_system_def *def = &s->model.def;
@@ -232,9 +176,8 @@ static void quat_rate(double rate[4], ga_side side, const double p[4], const dou
   }
 }
 
-/* K, P = 4 Kᵀ/|p|² and −∂(K v)/∂p of the quaternions. The rate is linear in p and in v, so unit vectors give
- * the columns. */
-static void quats_fill(ida_peer *s, const double *q, const double *v)
+/* The rate is linear in p and in v, so unit vectors give the columns. */
+void ida_quats_fill(ida_peer *s, const double *q, const double *v)
 {
   double *source = s->source + SRC_N * s->n_entries + 2, *scale = s->scale + SCALE_N;
   for (int f = 0; f < s->model.def.n_factors; f++) {
@@ -260,15 +203,14 @@ static void quats_fill(ida_peer *s, const double *q, const double *v)
   }
 }
 
-static void matrix_fill(SUNMatrix A, const ida_peer *s, const layout *lay, double cj)
+void ida_matrix_fill(SUNMatrix A, const layout *lay, const double *source, const double *scale)
 {
   const ga_sparse *pat = lay->pattern;
-  s->scale[SCALE_CJ] = cj;
   if (SUNMatGetID(A) == SUNMATRIX_DENSE) {
     double *value = SUNDenseMatrix_Data(A);
     memset(value, 0, (size_t)lay->n * (size_t)lay->n * sizeof *value);
     for (int o = 0; o < lay->n_ops; o++)
-      value[lay->dense[o]] += s->scale[lay->ops[o].scale] * s->source[lay->ops[o].index];
+      value[lay->dense[o]] += scale[lay->ops[o].scale] * source[lay->ops[o].index];
     return;
   }
   sunindextype *start = SUNSparseMatrix_IndexPointers(A), *index = SUNSparseMatrix_IndexValues(A);
@@ -277,12 +219,32 @@ static void matrix_fill(SUNMatrix A, const ida_peer *s, const layout *lay, doubl
   for (int e = 0; e < pat->nnz; e++) index[e] = pat->row[e];
   memset(value, 0, (size_t)pat->nnz * sizeof *value);
   for (int o = 0; o < lay->n_ops; o++)
-    value[lay->ops[o].place] += s->scale[lay->ops[o].scale] * s->source[lay->ops[o].index];
+    value[lay->ops[o].place] += scale[lay->ops[o].scale] * source[lay->ops[o].index];
 }
 
 /* ---- Layouts ------------------------------------------------------------------------------------------- */
 
-static void put(layout *lay, int row, int col, int index, int scale)
+int ida_layout_create(layout *lay, int n, int max_ops)
+{
+  lay->n = n;
+  lay->max_ops = max_ops;
+  lay->ops = calloc((size_t)max_ops, sizeof *lay->ops);
+  lay->row = calloc((size_t)max_ops, sizeof *lay->row);
+  lay->col = calloc((size_t)max_ops, sizeof *lay->col);
+  lay->dense = calloc((size_t)max_ops, sizeof *lay->dense);
+  return lay->ops && lay->row && lay->col && lay->dense ? 0 : -1;
+}
+
+void ida_layout_free(ida_peer *s, layout *lay)
+{
+  free(lay->ops);
+  free(lay->row);
+  free(lay->col);
+  free(lay->dense);
+  ga_sparse_destroy(s->ctx, &lay->pattern);
+}
+
+void ida_put(layout *lay, int row, int col, int index, int scale)
 {
   lay->row[lay->n_ops] = row;
   lay->col[lay->n_ops] = col;
@@ -293,7 +255,7 @@ static void put(layout *lay, int row, int col, int index, int scale)
 static void put_by_q(const ida_peer *s, layout *lay, int row, int c, int index)
 {
   for (int l = s->first_tie[c]; l < s->first_tie[c + 1]; l++)
-    put(lay, row, s->ties[l].q, index, s->ties[l].p);
+    ida_put(lay, row, s->ties[l].q, index, s->ties[l].p);
 }
 
 /* The places of entry e in the matrices of all forms; `present` says in which sources it can be non-zero.
@@ -307,9 +269,9 @@ static void entry_place(ida_peer *s, int e, const int present[SRC_N])
   const int D = SRC_D * ne + e, Q = SRC_Q * ne + e, G = SRC_G * ne + e, row = nq + r;
   if (r < nv || r >= nv + s->nl) {
     if (present[SRC_D]) {
-      put(ggl, row, nq + c, D, SCALE_ONE);
-      put(one, row, nq + c, D, SCALE_ONE);
-      if (nq + c < s->at_x || nq + c >= s->at_y) put(start, r, c, D, SCALE_ONE); /* x is known there */
+      ida_put(ggl, row, nq + c, D, SCALE_ONE);
+      ida_put(one, row, nq + c, D, SCALE_ONE);
+      if (nq + c < s->at_x || nq + c >= s->at_y) ida_put(start, r, c, D, SCALE_ONE); /* x is known there */
     }
     if (c < nv && present[SRC_Q]) {
       put_by_q(s, ggl, row, c, Q);
@@ -321,19 +283,19 @@ static void entry_place(ida_peer *s, int e, const int present[SRC_N])
   const int row_mu = s->at_mu + r - nv;
   if (present[SRC_Q]) {
     put_by_q(s, ggl, row, c, Q);
-    put(ggl, row_mu, nq + c, Q, SCALE_ONE);
+    ida_put(ggl, row_mu, nq + c, Q, SCALE_ONE);
     for (int l = s->first_tie[c]; l < s->first_tie[c + 1]; l++)
-      put(ggl, s->ties[l].q, row_mu, Q, s->ties[l].k);
-    put(one, row, nq + c, Q, SCALE_CJ);
-    put(start, r, c, Q, SCALE_ONE);
+      ida_put(ggl, s->ties[l].q, row_mu, Q, s->ties[l].k);
+    ida_put(one, row, nq + c, Q, SCALE_CJ);
+    ida_put(start, r, c, Q, SCALE_ONE);
   }
   if (present[SRC_G]) {
     put_by_q(s, ggl, row_mu, c, G);
     put_by_q(s, one, row, c, SRC_G_ACC * ne + e);
-    if (!s->model.phi_acc_v) put(one, row, nq + c, G, SCALE_TWO);
+    if (!s->model.phi_acc_v) ida_put(one, row, nq + c, G, SCALE_TWO);
   }
   if (present[SRC_ACC_Q]) put_by_q(s, one, row, c, SRC_ACC_Q * ne + e);
-  if (present[SRC_ACC_V]) put(one, row, nq + c, SRC_ACC_V * ne + e, SCALE_ONE);
+  if (present[SRC_ACC_V]) ida_put(one, row, nq + c, SRC_ACC_V * ne + e, SCALE_ONE);
 }
 
 /* What does not come from the model's Jacobian: the kinematic rows, and x' and y of their own rows. */
@@ -342,23 +304,23 @@ static void own_place(ida_peer *s)
   const int one = SRC_N * s->n_entries, minus = one + 1, nq = s->nq, n = s->at_mu - nq;
   for (int k = 0; k < IDA_N_FORMS; k++) {
     layout *lay = &s->layouts[k];
-    for (int i = 0; i < nq; i++) put(lay, i, i, one, SCALE_CJ);
+    for (int i = 0; i < nq; i++) ida_put(lay, i, i, one, SCALE_CJ);
     for (int c = 0; c < s->nv; c++)
       for (int l = s->first_tie[c]; l < s->first_tie[c + 1]; l++)
-        put(lay, s->ties[l].q, nq + c, minus, s->ties[l].k);
+        ida_put(lay, s->ties[l].q, nq + c, minus, s->ties[l].k);
     for (int f = 0, quat = 0; f < s->model.def.n_factors; f++) {
       int qs;
       if (ga_group_factor(s->group, f, &qs, NULL).kind != GA_QUAT) continue;
       for (int i = 0; i < QUAT_SOURCES; i++)
-        put(lay, qs + i / 4, qs + i % 4, minus + 1 + QUAT_SOURCES * quat + i, SCALE_ONE);
+        ida_put(lay, qs + i / 4, qs + i % 4, minus + 1 + QUAT_SOURCES * quat + i, SCALE_ONE);
       quat++;
     }
-    for (int i = s->at_x; i < s->at_mu; i++) put(lay, i, i, one, i < s->at_y ? SCALE_CJ : SCALE_ONE);
+    for (int i = s->at_x; i < s->at_mu; i++) ida_put(lay, i, i, one, i < s->at_y ? SCALE_CJ : SCALE_ONE);
   }
-  for (int i = s->at_x - nq; i < n; i++) put(&s->layouts[LAYOUT_START], i, i, one, SCALE_ONE);
+  for (int i = s->at_x - nq; i < n; i++) ida_put(&s->layouts[LAYOUT_START], i, i, one, SCALE_ONE);
 }
 
-static ga_status layout_finish(ida_peer *s, layout *lay)
+ga_status ida_layout_finish(ida_peer *s, layout *lay)
 {
   int *place = calloc((size_t)lay->n_ops + 1, sizeof *place);
   if (!place) return GA_ERR_MEMORY;
@@ -389,8 +351,8 @@ static int entries_sample(ida_peer *s, int *present)
   for (int trial = 0; trial < 3 && rc == 0; trial++) {
     for (int i = 0; i < n; i++) z[i] = next_random(&seed);
     ga_group_normalise(s->group, z);
-    const ga_point p = point_of(s, 0.0, z, z + s->at_mu - s->nq);
-    rc = sources_fill(s, &p, 0.7, 1.3, s->nl > 0);
+    const ga_point p = ida_point(s, 0.0, z, z + s->at_mu - s->nq);
+    rc = ida_sources_fill(s, &p, 0.7, 1.3, s->nl > 0);
     for (int e = 0; e < s->n_entries; e++)
       for (int k = 0; k < SRC_N; k++) present[e * SRC_N + k] |= s->source[k * s->n_entries + e] != 0.0;
   }
@@ -405,18 +367,12 @@ static int layouts_build(ida_peer *s)
   int *present = calloc((size_t)ne * SRC_N, sizeof *present);
   int rc = present ? entries_sample(s, present) : -1;
   for (int k = 0; k < N_LAYOUTS && rc == 0; k++) {
-    layout *lay = &s->layouts[k];
-    lay->n = size[k];
-    lay->max_ops = (3 * w + 1) * ne + w * s->nv + QUAT_SOURCES * s->n_quats + s->at_mu;
-    lay->ops = calloc((size_t)lay->max_ops, sizeof *lay->ops);
-    lay->row = calloc((size_t)lay->max_ops, sizeof *lay->row);
-    lay->col = calloc((size_t)lay->max_ops, sizeof *lay->col);
-    lay->dense = calloc((size_t)lay->max_ops, sizeof *lay->dense);
-    if (!lay->ops || !lay->row || !lay->col || !lay->dense) rc = -1;
+    const int max_ops = (3 * w + 1) * ne + w * s->nv + QUAT_SOURCES * s->n_quats + s->at_mu;
+    rc = ida_layout_create(&s->layouts[k], size[k], max_ops);
   }
   if (rc == 0) own_place(s);
   for (int e = 0; e < ne && rc == 0; e++) entry_place(s, e, present + e * SRC_N);
-  for (int k = 0; k < N_LAYOUTS && rc == 0; k++) rc = layout_finish(s, &s->layouts[k]) == GA_OK ? 0 : -1;
+  for (int k = 0; k < N_LAYOUTS && rc == 0; k++) rc = ida_layout_finish(s, &s->layouts[k]) == GA_OK ? 0 : -1;
   free(present);
   return rc;
 }
@@ -495,13 +451,7 @@ void ida_peer_destroy(ida_peer **peer)
 {
   if (!peer || !*peer) return;
   ida_peer *s = *peer;
-  for (int k = 0; k < N_LAYOUTS; k++) {
-    free(s->layouts[k].ops);
-    free(s->layouts[k].row);
-    free(s->layouts[k].col);
-    free(s->layouts[k].dense);
-    ga_sparse_destroy(s->ctx, &s->layouts[k].pattern);
-  }
+  for (int k = 0; k < N_LAYOUTS; k++) ida_layout_free(s, &s->layouts[k]);
   free(s->entry_row);
   free(s->entry_col);
   free(s->source);
@@ -542,7 +492,7 @@ static int ida_residual(double t, N_Vector yy, N_Vector yp, N_Vector rr, void *u
   const int nq = s->nq, nv = s->nv;
   const double *y = N_VGetArrayPointer(yy), *dy = N_VGetArrayPointer(yp);
   double *r = N_VGetArrayPointer(rr), *r_dyn = r + nq, *r_x = r + s->at_x, *r_y = r + s->at_y;
-  const ga_point p = point_of(s, t, y, dy);
+  const ga_point p = ida_point(s, t, y, dy);
   int rc = def->force(def->user, &p, s->w);
   if (rc == 0) rc = def->mass(def->user, &p, r_dyn);
   for (int i = 0; i < nv; i++) r_dyn[i] -= s->w[i];
@@ -569,24 +519,17 @@ static int ida_jacobian(double t, double cj, N_Vector yy, N_Vector yp, N_Vector 
 {
   (void)rr, (void)w1, (void)w2, (void)w3;
   ida_peer *s = user;
-  const ga_point p = point_of(s, t, N_VGetArrayPointer(yy), N_VGetArrayPointer(yp));
-  const int rc = sources_fill(s, &p, 1.0, cj, s->form == IDA_INDEX1 && s->nl > 0);
-  if (s->n_quats > 0) quats_fill(s, N_VGetArrayPointer(yy), p.v);
-  if (rc == 0) matrix_fill(J, s, s->in_use, cj);
+  const ga_point p = ida_point(s, t, N_VGetArrayPointer(yy), N_VGetArrayPointer(yp));
+  const int rc = ida_sources_fill(s, &p, 1.0, cj, s->form == IDA_INDEX1 && s->nl > 0);
+  if (s->n_quats > 0) ida_quats_fill(s, N_VGetArrayPointer(yy), p.v);
+  s->scale[SCALE_CJ] = cj;
+  if (rc == 0) ida_matrix_fill(J, s->in_use, s->source, s->scale);
   return rc;
 }
 
 /* ---- Run ----------------------------------------------------------------------------------------------- */
 
-typedef struct workspace { /* what one run owns */
-  SUNContext sun;
-  N_Vector y, yp, id, atol, b;
-  SUNMatrix A, A0;
-  SUNLinearSolver ls, ls0;
-  void *ida;
-} workspace;
-
-static void workspace_free(workspace *w)
+void ida_workspace_free(ida_workspace *w)
 {
   if (w->ida) IDAFree(&w->ida);
   if (w->ls) SUNLinSolFree(w->ls);
@@ -599,7 +542,20 @@ static void workspace_free(workspace *w)
   if (w->sun) SUNContext_Free(&w->sun);
 }
 
-static int workspace_create(workspace *w, const ida_peer *s, const layout *lay, ida_solver solver)
+SUNMatrix ida_matrix_create(const layout *lay, ida_solver solver, SUNContext sun)
+{
+  return solver == IDA_DENSE ? SUNDenseMatrix(lay->n, lay->n, sun)
+                             : SUNSparseMatrix(lay->n, lay->n, lay->pattern->nnz, CSC_MAT, sun);
+}
+
+SUNLinearSolver ida_solver_create(N_Vector y, SUNMatrix A, ida_solver solver, SUNContext sun)
+{
+  SUNLinearSolver ls = solver == IDA_DENSE ? SUNLinSol_Dense(y, A, sun) : SUNLinSol_KLU(y, A, sun);
+  if (ls && solver != IDA_DENSE) SUNLinSol_KLUSetOrdering(ls, solver == IDA_KLU_AMD ? 0 : 1);
+  return ls;
+}
+
+static int workspace_create(ida_workspace *w, const ida_peer *s, const layout *lay, ida_solver solver)
 {
   const layout *start = &s->layouts[LAYOUT_START];
   if (SUNContext_Create(NULL, &w->sun) != 0) return -1;
@@ -610,20 +566,18 @@ static int workspace_create(workspace *w, const ida_peer *s, const layout *lay, 
     N_VConst(0.0, *v[i]);
   }
   w->b = N_VNew_Serial(start->n, w->sun);
-  w->A = solver == IDA_DENSE ? SUNDenseMatrix(lay->n, lay->n, w->sun)
-                             : SUNSparseMatrix(lay->n, lay->n, lay->pattern->nnz, CSC_MAT, w->sun);
+  w->A = ida_matrix_create(lay, solver, w->sun);
   w->A0 = SUNSparseMatrix(start->n, start->n, start->pattern->nnz, CSC_MAT, w->sun);
   if (!w->b || !w->A || !w->A0) return -1;
-  w->ls = solver == IDA_DENSE ? SUNLinSol_Dense(w->y, w->A, w->sun) : SUNLinSol_KLU(w->y, w->A, w->sun);
+  w->ls = ida_solver_create(w->y, w->A, solver, w->sun);
   w->ls0 = SUNLinSol_KLU(w->b, w->A0, w->sun);
   w->ida = IDACreate(w->sun);
-  if (!w->ls || !w->ls0 || !w->ida) return -1;
-  return solver == IDA_DENSE ? 0 : SUNLinSol_KLUSetOrdering(w->ls, solver == IDA_KLU_AMD ? 0 : 1);
+  return w->ls && w->ls0 && w->ida ? 0 : -1;
 }
 
 /* Consistent y and y': [M Bᵀ; B 0] (v', λ) = (f, −phi_acc), x' = s, y = o, right-hand sides at v' = λ = y = 0
  * and the derivatives beside them; q' = K v, μ = 0. */
-static int values_start(workspace *w, ida_peer *s)
+static int values_start(ida_workspace *w, ida_peer *s)
 {
   const ga_system_def *def = &s->model.def;
   const int nq = s->nq, nv = s->nv, nl = s->nl;
@@ -633,10 +587,10 @@ static int values_start(workspace *w, ida_peer *s)
   memcpy(y + nq, s->model.v0, (size_t)nv * sizeof *y);
   if (s->nx > 0) memcpy(y + s->at_x, s->model.x0, (size_t)s->nx * sizeof *y);
   ga_group_rate(s->group, yp, y, y + nq);
-  const ga_point p = point_of(s, 0.0, y, yp);
-  int rc = sources_fill(s, &p, 0.0, 1.0, 0);
+  const ga_point p = ida_point(s, 0.0, y, yp);
+  int rc = ida_sources_fill(s, &p, 0.0, 1.0, 0);
   if (rc != 0) return rc;
-  matrix_fill(w->A0, s, &s->layouts[LAYOUT_START], 0.0);
+  ida_matrix_fill(w->A0, &s->layouts[LAYOUT_START], s->source, s->scale);
   rc = def->force(def->user, &p, b);
   if (rc == 0 && nl > 0) rc = def->phi_acc(def->user, &p, b + nv);
   for (int i = 0; i < nl; i++) b[nv + i] = -b[nv + i];
@@ -652,7 +606,7 @@ static int values_start(workspace *w, ida_peer *s)
   return rc;
 }
 
-static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t_end)
+static int integrator_set(ida_workspace *w, ida_peer *s, const ida_opts *o, double t_end)
 {
   double *id = N_VGetArrayPointer(w->id), *atol = N_VGetArrayPointer(w->atol);
   for (int i = 0; i < s->in_use->n; i++) {
@@ -668,36 +622,46 @@ static int integrator_set(workspace *w, ida_peer *s, const ida_opts *o, double t
   if (rc == 0) rc = IDASetId(w->ida, w->id);
   if (rc == 0) rc = IDASetSuppressAlg(w->ida, o->suppress);
   if (rc == 0) rc = IDASetMaxOrd(w->ida, o->max_order);
-  if (rc == 0) rc = IDASetMaxNumSteps(w->ida, MOST_STEPS);
+  if (rc == 0) rc = IDASetMaxNumSteps(w->ida, IDA_MOST_STEPS);
   if (rc == 0) rc = IDASetStopTime(w->ida, t_end);
   if (rc == 0) rc = IDASetLinearSolver(w->ida, w->ls, w->A);
   if (rc == 0) rc = IDASetJacFn(w->ida, ida_jacobian);
   return rc;
 }
 
-int ida_peer_run(ida_peer *s, const ida_opts *o, double t_end, double *q, double *x, ida_counts *n)
+int ida_begin(ida_workspace *w, ida_peer *s, const ida_opts *o, double t_end)
 {
-  workspace w = {0};
   s->form = o->form;
   s->in_use = &s->layouts[o->form];
-  int rc = workspace_create(&w, s, s->in_use, o->solver);
-  if (rc == 0) rc = values_start(&w, s);
-  if (rc == 0) rc = integrator_set(&w, s, o, t_end);
+  int rc = workspace_create(w, s, s->in_use, o->solver);
+  if (rc == 0) rc = values_start(w, s);
+  return rc == 0 ? integrator_set(w, s, o, t_end) : rc;
+}
+
+void ida_counts_get(const ida_workspace *w, ida_counts *n)
+{
+  IDAGetNumSteps(w->ida, &n->steps);
+  IDAGetNumResEvals(w->ida, &n->residuals);
+  IDAGetNumJacEvals(w->ida, &n->jacobians);
+  IDAGetNumNonlinSolvIters(w->ida, &n->iterations);
+  IDAGetNumErrTestFails(w->ida, &n->error_failures);
+  IDAGetNumNonlinSolvConvFails(w->ida, &n->convergence_failures);
+}
+
+int ida_peer_run(ida_peer *s, const ida_opts *o, double t_end, double *q, double *x, ida_counts *n)
+{
+  ida_workspace w = {0};
   double t = 0.0;
+  int rc = ida_begin(&w, s, o, t_end);
   if (rc == 0) rc = IDASolve(w.ida, t_end, &t, w.y, w.yp, IDA_NORMAL);
   if (rc >= 0) {
     rc = t == t_end ? 0 : -1;
     memcpy(q, N_VGetArrayPointer(w.y), (size_t)s->nq * sizeof *q);
     if (s->n_quats > 0) ga_group_normalise(s->group, q);
     if (x) memcpy(x, N_VGetArrayPointer(w.y) + s->at_x, (size_t)s->nx * sizeof *x);
-    IDAGetNumSteps(w.ida, &n->steps);
-    IDAGetNumResEvals(w.ida, &n->residuals);
-    IDAGetNumJacEvals(w.ida, &n->jacobians);
-    IDAGetNumNonlinSolvIters(w.ida, &n->iterations);
-    IDAGetNumErrTestFails(w.ida, &n->error_failures);
-    IDAGetNumNonlinSolvConvFails(w.ida, &n->convergence_failures);
+    ida_counts_get(&w, n);
   }
-  workspace_free(&w);
+  ida_workspace_free(&w);
   return rc;
 }
 

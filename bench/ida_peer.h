@@ -62,4 +62,27 @@ const ga_group *ida_peer_group(const ida_peer *peer); /* of q */
 int ida_peer_run(ida_peer *peer, const ida_opts *opts, double t_end, double *q, double *x,
                  ida_counts *counts);
 
+/* ---- Derivatives by parameters, by IDAS ---- */
+
+/* Parameters of forces, states and outputs, by the callbacks that ga_sensitivity and ga_adjoint take. */
+typedef struct ida_slopes {
+  int n;
+  ga_parameter_fn derivative; /* ∂r/∂p of one */
+  ga_pullback_fn pullback;    /* of all at once; begin and end of what it gets are the same point */
+  void *user;
+  double typical;          /* size of the parameters, by which tolerances of derivatives are divided */
+  double typical_gradient; /* size of the adjoint's result */
+  int staggered;           /* 0: derivatives are iterated together with the unknowns */
+  int in_error_test; /* 1: derivatives count in the error test of the run, integrals in that of the adjoint */
+  int polynomial;    /* 1: the run is interpolated by IDA's own polynomials on the way back; 0: by cubics */
+  int interval;      /* steps between checkpoints */
+} ida_slopes;
+
+/* As ida_peer_run(), with slope[n][nv]: derivatives of q at t_end, in the algebra. */
+int ida_peer_forward(ida_peer *peer, const ida_opts *opts, const ida_slopes *what, double t_end,
+                     double *slope, ida_counts *counts);
+/* gradient[n] of the number q[coordinate] of the storage at t_end. In the index-1 form, whatever opts say. */
+int ida_peer_adjoint(ida_peer *peer, const ida_opts *opts, const ida_slopes *what, double t_end,
+                     int coordinate, double *gradient, ida_counts *counts);
+
 #endif
