@@ -27,15 +27,22 @@ static const char *section_of(int kind)
   return ga__part_type_of((ga__part_kind)kind)->section;
 }
 
-/* In the order in which kinds first name them. */
+/* section[]: in the order in which kinds first name them; their number. */
+static int list_sections(const char *section[MOST_SECTIONS])
+{
+  int n = 0;
+  for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
+    int known = 0;
+    while (known < n && strcmp(section[known], section_of(kind)) != 0) known++;
+    if (known == n) section[n++] = section_of(kind);
+  }
+  return n;
+}
+
 const char *ga__section_at(int i)
 {
-  for (int kind = GA__PART_RIGID; kind < GA__N_PARTS; kind++) {
-    int first = GA__PART_RIGID;
-    while (strcmp(section_of(first), section_of(kind)) != 0) first++;
-    if (first == kind && i-- == 0) return section_of(kind);
-  }
-  return NULL;
+  const char *section[MOST_SECTIONS];
+  return i < list_sections(section) ? section[i] : NULL;
 }
 
 /* ---- Names ---- */
@@ -93,11 +100,12 @@ static int find_kind(ga__reader *reader, const char *section, ga__tree *part)
 static const char *find_meant(const char *key)
 {
   char one[GA_TEXT_PIECE];
-  for (int i = 0; ga__section_at(i); i++) {
-    singular(one, sizeof one, ga__section_at(i));
+  const char *section[MOST_SECTIONS];
+  const int n = list_sections(section);
+  for (int i = 0; i < n; i++) {
+    singular(one, sizeof one, section[i]);
     const size_t bytes = strlen(one);
-    if (strncmp(key, one, bytes) == 0 && (!key[bytes] || strcmp(key + bytes, "s") == 0))
-      return ga__section_at(i);
+    if (strncmp(key, one, bytes) == 0 && (!key[bytes] || strcmp(key + bytes, "s") == 0)) return section[i];
   }
   return NULL;
 }
@@ -139,12 +147,22 @@ static void add_name(ga__reader *reader, ga__directory *d, ga__tree *tree, int k
   d->list[i] = (ga__named){.name = d->names.name[i], .tree = tree, .kind = kind};
 }
 
-static int is_unknown(const ga__tree *section)
+/* `known`: n keys. */
+static int is_unknown(const ga__tree *section, int n, const char *const *known)
 {
-  int known = section->kind != GA__TREE_MAP;
-  for (int i = 0; ga__section_at(i) && !known; i++) known = strcmp(section->key, ga__section_at(i)) == 0;
-  for (int i = 0; i < N_OTHER_KEYS && !known; i++) known = strcmp(section->key, other_keys[i]) == 0;
-  return !known;
+  if (section->kind != GA__TREE_MAP) return 0;
+  for (int i = 0; i < n; i++)
+    if (strcmp(section->key, known[i]) == 0) return 0;
+  return 1;
+}
+
+/* known[]: sections, then the other keys. *sections: number of the former; returns that of all. */
+static int list_keys(const char *known[MOST_SECTIONS + N_OTHER_KEYS], int *sections)
+{
+  const int n = list_sections(known);
+  memcpy(known + n, other_keys, sizeof other_keys);
+  if (sections) *sections = n;
+  return n + N_OTHER_KEYS;
 }
 
 /* Adds the names of an unknown section, so that references to them are not reported too. */
@@ -166,26 +184,29 @@ static int make_room(ga__reader *reader, ga__directory *d, size_t n)
 static int collect(ga__reader *reader, ga__tree *root)
 {
   ga__tree *section[MOST_SECTIONS], *functions = get_section(reader, root, "functions");
+  const char *known[MOST_SECTIONS + N_OTHER_KEYS];
+  int sections;
+  const int n_known = list_keys(known, &sections);
   size_t n = 0;
-  for (int i = 0; ga__section_at(i); i++) {
-    section[i] = get_section(reader, root, ga__section_at(i));
+  for (int i = 0; i < sections; i++) {
+    section[i] = get_section(reader, root, known[i]);
     n += section[i] ? (size_t)section[i]->n : 0;
   }
-  for (int i = 0; i < root->n; i++) n += is_unknown(root->child[i]) ? (size_t)root->child[i]->n : 0;
+  for (int i = 0; i < root->n; i++)
+    n += is_unknown(root->child[i], n_known, known) ? (size_t)root->child[i]->n : 0;
   if (!make_room(reader, &reader->parts, n) ||
       !make_room(reader, &reader->functions, functions ? (size_t)functions->n : 0))
     return 0;
-  for (int i = 0; ga__section_at(i); i++) {
-    const char *name = ga__section_at(i);
+  for (int i = 0; i < sections; i++) {
     for (int k = 0; section[i] && k < section[i]->n; k++) {
       ga__tree *part = section[i]->child[k];
       part->used = 1;
       /* parts of unknown kind are added too, so that references to them are not reported */
-      add_name(reader, &reader->parts, part, find_kind(reader, name, part));
+      add_name(reader, &reader->parts, part, find_kind(reader, known[i], part));
     }
   }
   for (int i = 0; i < root->n; i++)
-    if (is_unknown(root->child[i])) add_unknown(reader, root->child[i]);
+    if (is_unknown(root->child[i], n_known, known)) add_unknown(reader, root->child[i]);
   for (int k = 0; functions && k < functions->n; k++) {
     functions->child[k]->used = 1;
     add_name(reader, &reader->functions, functions->child[k], -1);
@@ -196,9 +217,7 @@ static int collect(ga__reader *reader, ga__tree *root)
 static void finish_root(ga__reader *reader, const ga__tree *root)
 {
   const char *known[MOST_SECTIONS + N_OTHER_KEYS];
-  int n = 0;
-  for (; ga__section_at(n); n++) known[n] = ga__section_at(n);
-  for (int i = 0; i < N_OTHER_KEYS; i++) known[n++] = other_keys[i];
+  const int n = list_keys(known, NULL);
   for (int i = 0; i < root->n; i++) {
     const char *meant = root->child[i]->used ? NULL : find_meant(root->child[i]->key);
     if (!meant) continue;
