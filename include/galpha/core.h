@@ -968,6 +968,11 @@ typedef struct ga_parameter {
   /* NULL: differences. Otherwise the systems are used by starts alone, and at the ends of steps by collocation. */
   ga_parameter_fn derivative;
   void *user; /* handed to it */
+  /* The terms alone that depend on the parameter, for equations of many others: systems of the same sizes as
+   * those in `at`, whose values differ from one value of the parameter to another by exactly what those
+   * differ by; the last one for the parameter's own value. They need a sweep without Jacobian only. All NULL:
+   * all terms are differenced. */
+  const ga_system *part[GA_PARAMETER_VALUES + 1];
 } ga_parameter;
 
 typedef struct ga_sensitivity ga_sensitivity;

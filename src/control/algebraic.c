@@ -1,5 +1,6 @@
 /* Nonlinear blocks without states: product, function of time, table of two variables. */
 #include "control/control_impl.h"
+#include "expr/same.h"
 #include <string.h>
 
 static const ga__block_type PRODUCT, TIME, TABLE2D;
@@ -89,7 +90,13 @@ static void product_release(ga_control_block *b)
   ga__free(b->ctx, b->data.product.divide);
 }
 
-static const ga__block_type PRODUCT = {product_eval, product_jacobian, product_release};
+static int product_same(const ga_control_block *a, const ga_control_block *b)
+{
+  return ga__numbers_same(&a->data.product.gain, &b->data.product.gain, 1) &&
+         memcmp(a->data.product.divide, b->data.product.divide, (size_t)a->n_in * sizeof(int)) == 0;
+}
+
+static const ga__block_type PRODUCT = {product_eval, product_jacobian, product_release, product_same};
 
 /* ---- Function of time ---- */
 
@@ -134,7 +141,12 @@ static ga_status time_jacobian(const ga_control_block *b, double t, const double
   return GA_OK;
 }
 
-static const ga__block_type TIME = {time_eval, time_jacobian, NULL};
+static int time_same(const ga_control_block *a, const ga_control_block *b)
+{
+  return ga__function_same(a->data.function, b->data.function);
+}
+
+static const ga__block_type TIME = {time_eval, time_jacobian, NULL, time_same};
 
 /* ---- Table of two variables ---- */
 
@@ -181,4 +193,9 @@ static ga_status table2d_jacobian(const ga_control_block *b, double t, const dou
   return GA_OK;
 }
 
-static const ga__block_type TABLE2D = {table2d_eval, table2d_jacobian, NULL};
+static int table2d_same(const ga_control_block *a, const ga_control_block *b)
+{
+  return ga__table2d_same(a->data.table2d, b->data.table2d);
+}
+
+static const ga__block_type TABLE2D = {table2d_eval, table2d_jacobian, NULL, table2d_same};

@@ -1,5 +1,7 @@
 /* Common to all blocks: kinds, names, creation, and checks of evaluations. */
 #include "control/control_impl.h"
+#include "control/same.h"
+#include "expr/same.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -229,4 +231,13 @@ ga_status ga_block_jacobian(const ga_control_block *block, double t, const doubl
   status = block->type->jacobian(block, t, u, x, J, fault);
   if (status || all_finite(J, entries)) return status;
   return ga__block_fault(fault, block, GA_RETRY_NAN, GA_FAULT_DERIVATIVE, NULL, u);
+}
+
+int ga__block_same(const ga_control_block *a, const ga_control_block *b)
+{
+  if (a == b) return 1;
+  if (a->kind != b->kind || a->type != b->type || a->n_in != b->n_in || a->n_x != b->n_x ||
+      a->n_out != b->n_out)
+    return 0;
+  return ga__numbers_same(a->x0, b->x0, (size_t)a->n_x) && a->type->same && a->type->same(a, b);
 }

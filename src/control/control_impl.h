@@ -32,6 +32,9 @@ typedef struct ga__block_type {
   ga_status (*jacobian)(const ga_control_block *b, double t, const double *u, const double *x, double *J,
                         ga_fault *fault);
   void (*release)(ga_control_block *b); /* frees what data owns; NULL: nothing to free */
+  /* 1: the data of two blocks of this type and of the same sizes are the same to the last bit; NULL: not
+   * known */
+  int (*same)(const ga_control_block *a, const ga_control_block *b);
 } ga__block_type;
 
 /* [z; v] = K [u; x] + [0; offset],  y = σ(v),  xdot_i = z_i + rate (y_i − v_i), the last term for

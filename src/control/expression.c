@@ -1,5 +1,6 @@
 /* The expression block: outputs from texts in the inputs and t. */
 #include "control/control_impl.h"
+#include "expr/same.h"
 #include <string.h>
 
 static const ga__block_type EXPRESSION;
@@ -123,4 +124,12 @@ static void expression_release(ga_control_block *b)
   ga__free(b->ctx, b->data.expr);
 }
 
-static const ga__block_type EXPRESSION = {expression_eval, expression_jacobian, expression_release};
+static int expression_same(const ga_control_block *a, const ga_control_block *b)
+{
+  for (int i = 0; i < a->n_out; i++)
+    if (!ga__expr_same(a->data.expr[i], b->data.expr[i])) return 0;
+  return 1;
+}
+
+static const ga__block_type EXPRESSION = {expression_eval, expression_jacobian, expression_release,
+                                          expression_same};

@@ -1,5 +1,6 @@
 /* Blocks of hydraulic circuits: orifices and valves, chambers. */
 #include "control/control_impl.h"
+#include "expr/same.h"
 #include <math.h>
 #include <string.h>
 
@@ -65,7 +66,15 @@ static ga_status orifice_jacobian(const ga_control_block *b, double t, const dou
   return GA_OK;
 }
 
-static const ga__block_type ORIFICE = {orifice_eval, orifice_jacobian, NULL};
+static int orifice_same(const ga_control_block *a, const ga_control_block *b)
+{
+  const ga__orifice *o = &a->data.orifice, *p = &b->data.orifice;
+  const double x[] = {o->coefficient, o->transition, o->width},
+               y[] = {p->coefficient, p->transition, p->width};
+  return ga__numbers_same(x, y, sizeof x / sizeof *x);
+}
+
+static const ga__block_type ORIFICE = {orifice_eval, orifice_jacobian, NULL, orifice_same};
 
 /* ---- Chamber: p' = bulk/V (Q − V'),  V = volume + area x ---- */
 
@@ -129,4 +138,11 @@ static ga_status chamber_jacobian(const ga_control_block *b, double t, const dou
   return GA_OK;
 }
 
-static const ga__block_type CHAMBER = {chamber_eval, chamber_jacobian, NULL};
+static int chamber_same(const ga_control_block *a, const ga_control_block *b)
+{
+  const ga__chamber *c = &a->data.chamber, *d = &b->data.chamber;
+  const double x[] = {c->bulk, c->volume, c->area}, y[] = {d->bulk, d->volume, d->area};
+  return ga__numbers_same(x, y, sizeof x / sizeof *x);
+}
+
+static const ga__block_type CHAMBER = {chamber_eval, chamber_jacobian, NULL, chamber_same};

@@ -1,5 +1,6 @@
 /* Blocks of electric drives: direct-current motors, gearboxes with losses. */
 #include "control/control_impl.h"
+#include "expr/same.h"
 #include <math.h>
 #include <string.h>
 
@@ -104,4 +105,11 @@ static ga_status gearbox_jacobian(const ga_control_block *b, double t, const dou
   return GA_OK;
 }
 
-static const ga__block_type GEARBOX = {gearbox_eval, gearbox_jacobian, NULL};
+static int gearbox_same(const ga_control_block *a, const ga_control_block *b)
+{
+  const ga__gearbox *g = &a->data.gearbox, *h = &b->data.gearbox;
+  const double x[] = {g->ratio, g->efficiency, g->power}, y[] = {h->ratio, h->efficiency, h->power};
+  return ga__numbers_same(x, y, sizeof x / sizeof *x);
+}
+
+static const ga__block_type GEARBOX = {gearbox_eval, gearbox_jacobian, NULL, gearbox_same};

@@ -189,8 +189,8 @@ static double period_wiener(const ga_function *f, double from, double to)
   return INFINITY; /* breaks of its inputs are already known */
 }
 
-static const ga__function_kind WIENER = {"block",       eval_wiener, range_wiener, kinked_wiener,
-                                         period_wiener, NULL,        NULL,         1};
+static const ga__function_kind WIENER = {
+    "block", eval_wiener, range_wiener, kinked_wiener, period_wiener, NULL, NULL, 1, NULL};
 
 /* ---- y = gain Π u_i Π 1/u_j ---- */
 
@@ -242,8 +242,8 @@ static int never_kinked(const ga_function *f, double from, double to)
   return 0;
 }
 
-static const ga__function_kind PRODUCT = {"product",     eval_product, range_product, never_kinked,
-                                          period_wiener, NULL,         NULL,          1};
+static const ga__function_kind PRODUCT = {
+    "product", eval_product, range_product, never_kinked, period_wiener, NULL, NULL, 1, NULL};
 
 /* ---- Use ---- */
 

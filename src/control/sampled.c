@@ -5,6 +5,8 @@
  *   at t_k     h := o(t_k, u, x),  x := s(t_k, u, x)            a difference equation, or
  *                                  x := x + period s(t_k, u, x) for pid and integrator (Euler) */
 #include "control/control_impl.h"
+#include "control/same.h"
+#include "expr/same.h"
 
 #include <float.h>
 #include <math.h>
@@ -166,4 +168,11 @@ static void sampled_release(ga_control_block *b)
   ga_block_destroy(&b->data.sampled.inner);
 }
 
-static const ga__block_type SAMPLED = {sampled_eval, sampled_jacobian, sampled_release};
+static int sampled_same(const ga_control_block *a, const ga_control_block *b)
+{
+  const ga__sampled *v = &a->data.sampled, *w = &b->data.sampled;
+  return ga__numbers_same(&v->period, &w->period, 1) && ga__numbers_same(&v->offset, &w->offset, 1) &&
+         ga__block_same(v->inner, w->inner);
+}
+
+static const ga__block_type SAMPLED = {sampled_eval, sampled_jacobian, sampled_release, sampled_same};

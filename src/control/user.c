@@ -108,4 +108,4 @@ static ga_status user_jacobian(const ga_control_block *b, double t, const double
   return status;
 }
 
-static const ga__block_type USER = {user_eval, user_jacobian, NULL};
+static const ga__block_type USER = {user_eval, user_jacobian, NULL, NULL};

@@ -1,6 +1,7 @@
 /* Wiener blocks: linear, with a static nonlinearity at their outputs. Gains, sums, integrators, filters,
  * transfer functions, PID controllers and limits are evaluated here. */
 #include "control/control_impl.h"
+#include "expr/same.h"
 #include "control/over_time.h"
 #include "expr/side.h"
 #include <math.h>
@@ -70,7 +71,22 @@ static void wiener_release(ga_control_block *b)
   ga__free(b->ctx, b->data.wiener.offset);
 }
 
-static const ga__block_type WIENER = {wiener_eval, wiener_jacobian, wiener_release};
+static int shape_same(const ga__shape *a, const ga__shape *b)
+{
+  const double x[] = {a->lower, a->upper, a->width, a->scale}, y[] = {b->lower, b->upper, b->width, b->scale};
+  return a->fn == b->fn && ga__numbers_same(x, y, sizeof x / sizeof *x) &&
+         ga__function_same(a->function, b->function);
+}
+
+static int wiener_same(const ga_control_block *a, const ga_control_block *b)
+{
+  const ga__wiener *v = &a->data.wiener, *w = &b->data.wiener;
+  return ga__numbers_same(v->K, w->K, (size_t)ga__block_rows(a) * (size_t)ga__block_cols(a)) &&
+         ga__numbers_same(v->offset, w->offset, (size_t)a->n_out) && shape_same(&v->shape, &w->shape) &&
+         v->n_tracked == w->n_tracked && ga__numbers_same(&v->rate, &w->rate, 1);
+}
+
+static const ga__block_type WIENER = {wiener_eval, wiener_jacobian, wiener_release, wiener_same};
 
 int ga__is_wiener(const ga_control_block *b)
 {

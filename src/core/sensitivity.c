@@ -119,6 +119,24 @@ int ga__same_sizes(const ga_system *a, const ga_system *b)
   return same && !a->def.sample == !b->def.sample;
 }
 
+/* The terms that depend on a parameter, where they are given. */
+static ga_status parts_open(ga_sensitivity *se, ga__parameter *par, const ga_parameter *given)
+{
+  const ga_system *sys = se->st->sys;
+  ga_status status = GA_OK;
+  for (int k = 0; k <= GA__N_AT && !status; k++) {
+    const ga_system *part = given->part[k];
+    if (!part != !given->part[0] || (part && !given->at[0].sys))
+      return ga__refuse_null(se->ctx, "ga_sensitivity_create",
+                             "a system at one of the values of a parameter");
+    if (!part) continue;
+    if (!ga__same_sizes(sys, part) || !part->def.sweep)
+      return ga__refuse_sensitivity(se, "the terms that depend on a parameter are of other equations", NULL);
+    status = ga__system_open(se->ctx, part, &par->part[k].sys);
+  }
+  return status;
+}
+
 static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter *given)
 {
   ga__parameter *par = &se->parameter[j];
@@ -148,7 +166,7 @@ static ga_status parameter_create(ga_sensitivity *se, int j, const ga_parameter 
     status = ga__system_open(se->ctx, given->at[k].sys, &par->at[k].sys);
     if (!status) status = ga__deriv_create(par->at[k].sys, &par->at[k].deriv);
   }
-  return status;
+  return status ? status : parts_open(se, par, given);
 }
 
 int ga__slopes_of(const ga_stepper *st, const ga__slopes *list[2])
@@ -229,6 +247,7 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
       ga__deriv_destroy(&par->at[k].deriv);
       ga__system_close(&par->at[k].sys);
     }
+    for (int k = 0; k <= GA__N_AT; k++) ga__system_close(&par->part[k].sys);
   }
   const ga__slopes *list[2];
   for (int i = 0; i < ga__slopes_of(s->st, list); i++)

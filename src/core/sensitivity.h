@@ -28,11 +28,13 @@ typedef struct ga__parameter {
   ga_parameter given; /* as given; its pointers are used by starts alone */
   char name[64];
   ga__variant at[GA__N_AT];
-  int moves_b;                          /* 1: B depends on it, or may */
-  ga__tangent now, before;              /* at the end of the last step, and at its beginning */
-  ga__tangent inside;                   /* at a time within it */
-  ga__tangent fixed;                    /* as now, but at a fixed time, where dt is not 0 */
-  double dt, dt_begin;                  /* derivatives of the time of the state, and of that before, */
+  ga__variant
+      part[GA__N_AT + 1];  /* the terms that depend on it (ga_parameter.part), at the last at its own value */
+  int moves_b;             /* 1: B depends on it, or may */
+  ga__tangent now, before; /* at the end of the last step, and at its beginning */
+  ga__tangent inside;      /* at a time within it */
+  ga__tangent fixed;       /* as now, but at a fixed time, where dt is not 0 */
+  double dt, dt_begin;     /* derivatives of the time of the state, and of that before, */
   double dh, dh_old, dh_old2, dh_start; /* and of the sizes of the last steps, and that of the start */
   double dt_grid;                       /* and of the times at which equal steps end */
   double from[GA__N_AT], to[GA__N_AT];  /* [s] by how much later both times are at other values, */
@@ -79,9 +81,9 @@ struct ga_sensitivity {
   ga__linear_step step;
   ga__least least;
   struct ga__colloc_linear *colloc; /* of steps by collocation; NULL: there are none */
-  ga_event_rule rule; /* .g NULL: events are not differentiated */
-  int met;            /* the event at which the last step has ended; −1: none */
-  ga_status failed;   /* why that cannot be differentiated, and the message */
+  ga_event_rule rule;               /* .g NULL: events are not differentiated */
+  int met;                          /* the event at which the last step has ended; −1: none */
+  ga_status failed;                 /* why that cannot be differentiated, and the message */
   ga_error why;
   ga_sensitivity *next;  /* of the stepper's watchers */
   ga__variant own;       /* the run's own equations at another time */
@@ -106,12 +108,13 @@ struct ga_sensitivity {
   double *rhs;                          /* [n + n_eta] the same scaled, then the unknowns */
   double *value, *room;                 /* [n + n_lambda] of the equations at one value, [n] */
   double *kept;                         /* [n + n_lambda] */
+  const double *middle;                 /* [n + n_lambda] that values at other values are compared with */
   double *spare, *other;                /* [n_entries] */
   double *moves;                        /* [GA__N_AT][nv] from the start's q to those at other values */
   ga__moved_point moved;
-  double *base; /* [n + n_lambda] values of the system itself at a point, */
-  double *noise;                                   /* [n + n_lambda] their rounding, terms that cancel included */
-  long n_base;                                     /* evaluations of them since the start */
+  double *base;  /* [n + n_lambda] values of the system itself at a point, */
+  double *noise; /* [n + n_lambda] their rounding, terms that cancel included */
+  long n_base;   /* evaluations of them since the start */
   double *inner, *outer, *inner_even, *outer_even; /* [n + n_lambda] of those at ±δ, ±2δ: differences, sums */
   double *one, *two;                               /* [nv] */
 };
@@ -128,8 +131,8 @@ static inline int ga__n_rates(const ga_stepper *st)
 
 /* The derivatives become those at the beginning of the step, and the history of those at its end. */
 void ga__tangent_keep(const ga_sensitivity *se, ga__parameter *par);
-/* For each coordinate [nv] the group's block that it belongs to: where that begins, its size, and its place in
- * packed blocks. Coordinates in none are left as they are. */
+/* For each coordinate [nv] the group's block that it belongs to: where that begins, its size, and its place
+ * in packed blocks. Coordinates in none are left as they are. */
 void ga__block_tables(const ga_group *g, int *at, int *size, int *place);
 /* out = Tx, or Tᵀx, by packed blocks; what has no block is multiplied by `rest`. */
 void ga__mul_blocks(const ga_group *g, double *out, const double *T, const double *x, double rest,
@@ -175,8 +178,8 @@ ga_status ga__times_fix(ga_sensitivity *se);
 
 /* -- Within a step (sensitivity_inside.c) -- */
 ga_status ga__exact_inside(ga_sensitivity *se, int j, double t);
-/* par->inside, at a fixed part of the step with its times held, becomes that at a fixed time; with_z 0: of q, v and
- * x alone. */
+/* par->inside, at a fixed part of the step with its times held, becomes that at a fixed time; with_z 0: of q,
+ * v and x alone. */
 ga_status ga__times_inside(ga_sensitivity *se, int j, double t, int with_z);
 
 /* -- Events (sensitivity_events.c) -- */
@@ -203,8 +206,8 @@ ga_status ga__parameter_b(ga_sensitivity *se, int j, const ga_point *p, const do
 ga_status ga__parameter_moves_b(ga_sensitivity *se, int j, const ga_point *p, int *moves);
 /* Before a run, or a pass over its steps: forgets which parameters the equations are linear in. */
 void ga__parameters_forget(ga_sensitivity *se);
-/* The equations at value k of parameter j, and *at := p at that value; the run's own if they do not depend on the
- * parameter. */
+/* The equations at value k of parameter j, and *at := p at that value; the run's own if they do not depend on
+ * the parameter. */
 ga__variant *ga__variant_at(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
                             ga_point *at);
 /* Whether the following is needed. */

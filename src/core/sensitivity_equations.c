@@ -79,7 +79,7 @@ static void collect(ga_sensitivity *se, int k, int n)
   const double by = k < GA__N_AT / 2 ? -1.0 : 1.0;
   for (int i = 0; i < n; i++) {
     odd[i] += by * se->value[i];
-    even[i] += se->value[i] - se->base[i];
+    even[i] += se->value[i] - se->middle[i];
   }
 }
 
@@ -195,36 +195,52 @@ static int is_quadratic(const ga_sensitivity *se, int n)
   return 1;
 }
 
-/* Adds value k to the sums; size: of the terms. */
-static ga_status add_value(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later,
-                           double *size)
+/* Adds value k to the sums. */
+static ga_status add_value(ga_sensitivity *se, int j, int k, const ga_point *p, const double *later)
 {
   const int rates = ga__n_rates(se->st) > 0;
   ga_point at;
   ga__variant *variant = ga__variant_at(se, j, k, p, later, &at);
+  if (se->middle != se->base) variant = &se->parameter[j].part[k];
   const ga_status status = evaluate(se, variant, &at, rates);
   if (status) return status;
   collect(se, k, se->st->sys->n + ga__n_rates(se->st));
-  measure_values(se, rates, size);
   return GA_OK;
 }
 
-/* Values at ±2δ and, where they are needed, at δ and −δ. *plain 1: those at ±2δ give the derivative. */
+/* Values at ±2δ and, where they are needed, at δ and −δ. *plain 1: those at ±2δ give the derivative;
+ * otherwise size receives that of terms. */
 static ga_status add_values(ga_sensitivity *se, int j, const ga_point *p, const double *later, double *size,
                             int *plain)
 {
   ga__parameter *par = &se->parameter[j];
   const int n = se->st->sys->n + ga__n_rates(se->st), same_time = !is_later(later);
-  ga_status status = add_value(se, j, 0, p, later, size);
-  if (!status) status = add_value(se, j, GA__N_AT - 1, p, later, size);
+  ga_status status = add_value(se, j, 0, p, later);
+  if (!status) status = add_value(se, j, GA__N_AT - 1, p, later);
   if (status) return status;
   const int linear = same_time && is_linear(se, n);
   *plain = linear && par->linear >= STEPS_TO_TRUST && se->n_base % EVERY != 0;
   if (*plain) return GA_OK;
-  status = add_value(se, j, 2, p, later, size);
+  status = add_value(se, j, 2, p, later);
   *plain = !status && same_time && is_quadratic(se, n);
   par->linear = *plain && linear ? par->linear + 1 : 0;
-  return status || *plain ? status : add_value(se, j, 1, p, later, size);
+  if (status || *plain) return status;
+  status = add_value(se, j, 1, p, later);
+  if (!status) measure_values(se, ga__n_rates(se->st) > 0, size);
+  return status;
+}
+
+/* se->middle := the values that others are compared with: of all terms, or of those alone that depend on the
+ * parameter, whose differences are the same. At another time all terms change. */
+static ga_status find_middle(ga_sensitivity *se, int j, const ga_point *p, const double *later)
+{
+  ga__variant *part = &se->parameter[j].part[GA__N_AT];
+  se->middle = se->base;
+  if (!part->sys || is_later(later)) return GA_OK;
+  const ga_status status = evaluate(se, part, p, ga__n_rates(se->st) > 0);
+  ga__copy_numbers(se->kept, se->value, se->st->sys->n + ga__n_rates(se->st));
+  se->middle = se->kept;
+  return status;
 }
 
 /* Where Φ or its rate depends on the parameter, B is taken to depend on it too. */
@@ -245,7 +261,8 @@ static ga_status residual_by_differences(ga_sensitivity *se, int j, const ga_poi
   const double inv = 1.0 / par->given.step;
   double size[GA_N_BLOCKS + 1] = {0};
   for (int i = 0; i < n; i++) se->inner[i] = se->outer[i] = se->inner_even[i] = se->outer_even[i] = 0.0;
-  ga_status status = add_values(se, j, p, later, size, &par->plain);
+  ga_status status = find_middle(se, j, p, later);
+  if (!status) status = add_values(se, j, p, later, size, &par->plain);
   if (status) return status;
   notice_b(se, par, se->outer);
   if (par->plain) {

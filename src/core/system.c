@@ -353,16 +353,38 @@ static void free_work(ga_system *sys)
   if (sys->work) sys->def.work_destroy(sys->work);
 }
 
-ga_status ga__system_open(ga_context *ctx, const ga_system *sys, const ga_system **out)
+static ga_system *copy_of(ga_context *ctx, const ga_system *sys)
 {
-  *out = NULL;
   ga_system *own = ga__alloc(ctx, 1, sizeof *own);
-  if (!own) return ga__no_memory(ctx, "a system's work space");
+  if (!own) return NULL;
   *own = *sys;
   own->ctx = ctx;
   own->shared = sys->shared ? sys->shared : sys;
   own->work = NULL;
   own->def.user = own->given_user;
+  return own;
+}
+
+ga_status ga__system_open(ga_context *ctx, const ga_system *sys, const ga_system **out)
+{
+  *out = NULL;
+  ga_system *own = copy_of(ctx, sys);
+  if (!own) return ga__no_memory(ctx, "a system's work space");
+  const ga_status status = make_work(own);
+  *out = own;
+  if (status) ga__system_close(out);
+  return status;
+}
+
+ga_status ga__system_with(ga_context *ctx, const ga_system *sys, void *user, ga_work_create_fn work_create,
+                          ga_sweep_fn sweep, const ga_system **out)
+{
+  *out = NULL;
+  ga_system *own = copy_of(ctx, sys);
+  if (!own) return ga__no_memory(ctx, "a system's work space");
+  own->given_user = own->def.user = user;
+  own->def.work_create = work_create;
+  own->def.sweep = sweep;
   const ga_status status = make_work(own);
   *out = own;
   if (status) ga__system_close(out);

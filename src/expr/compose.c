@@ -75,9 +75,15 @@ static double period_composed(const ga_function *f, double from, double to)
   return ga__expr_period_along(composed_of(f)->e, composed_of(f)->x, from, to);
 }
 
-static const ga__function_kind COMPOSED = {
-    "expression of functions", eval_composed, range_composed, kinked_composed,
-    period_composed,           NULL,          NULL,           1};
+static const ga__function_kind COMPOSED = {"expression of functions",
+                                           eval_composed,
+                                           range_composed,
+                                           kinked_composed,
+                                           period_composed,
+                                           NULL,
+                                           NULL,
+                                           1,
+                                           NULL};
 
 ga_status ga__function_compose(ga_context *ctx, const ga_expr *e, int n, const ga__time_signal *x,
                                ga_function **out)

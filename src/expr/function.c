@@ -3,6 +3,7 @@
 #include "expr/breaks.h"
 #include "expr/fault.h"
 #include "expr/function.h"
+#include "expr/same.h"
 #include "expr/program.h"
 #include <math.h>
 #include <string.h>
@@ -127,12 +128,28 @@ static ga__range slope_table(const ga_function *f, double from, double to)
   return ga__table_slope(&f->data.table, from, to);
 }
 
-static const ga__function_kind kind_constant = {"constant", eval_constant, range_constant, never_kinked,
-                                                no_period,  area_constant, slope_constant, 0};
-static const ga__function_kind kind_expr = {"expression", eval_expr, range_expr, kinked_expr,
-                                            period_expr,  NULL,      slope_expr, 0};
-static const ga__function_kind kind_table = {"table",      eval_table, range_table, kinked_table,
-                                             period_table, area_table, slope_table, 0};
+static int same_constant(const ga_function *f, const ga_function *g)
+{
+  return ga__numbers_same(&f->data.constant, &g->data.constant, 1);
+}
+
+static int same_expr(const ga_function *f, const ga_function *g)
+{
+  return ga__expr_same(f->data.expr, g->data.expr);
+}
+
+static int same_table(const ga_function *f, const ga_function *g)
+{
+  return ga__table_same(&f->data.table, &g->data.table);
+}
+
+static const ga__function_kind kind_constant = {"constant",   eval_constant, range_constant, never_kinked,
+                                                no_period,    area_constant, slope_constant, 0,
+                                                same_constant};
+static const ga__function_kind kind_expr = {"expression", eval_expr,  range_expr, kinked_expr, period_expr,
+                                            NULL,         slope_expr, 0,          same_expr};
+static const ga__function_kind kind_table = {"table",    eval_table,  range_table, kinked_table, period_table,
+                                             area_table, slope_table, 0,           same_table};
 
 /* ---- Creation ---- */
 

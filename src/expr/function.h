@@ -13,8 +13,9 @@ typedef struct ga__function_kind {
   double (*period)(const ga_function *f, double from, double to);   /* [s] shortest; infinity: none */
   double (*area)(const ga_function *f, double t); /* antiderivative; NaN: none; NULL: no closed form */
   ga__range (*slope)(const ga_function *f, double from,
-                     double to); /* range of its derivative; NULL: not known */
-  int made;                      /* 1: it owns data.made */
+                     double to);                           /* range of its derivative; NULL: not known */
+  int made;                                                /* 1: it owns data.made */
+  int (*same)(const ga_function *f, const ga_function *g); /* of two of this kind (same.h); NULL: not known */
 } ga__function_kind;
 
 struct ga_function {

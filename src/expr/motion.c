@@ -1,6 +1,7 @@
 /* Motion laws and waves. */
 #include "base/base_impl.h"
 #include "expr/function.h"
+#include "expr/same.h"
 #include "expr/range.h"
 #include <float.h>
 #include <math.h>
@@ -178,8 +179,16 @@ static ga__range slope_motion(const ga_function *f, double from, double to)
   return out;
 }
 
-const ga__function_kind ga__kind_motion = {"motion",      eval_motion, range_motion, kinked_motion,
-                                           period_motion, NULL,        slope_motion, 0};
+static int same_motion(const ga_function *f, const ga_function *g)
+{
+  const ga_motion_opts *a = &f->data.motion, *b = &g->data.motion;
+  const double x[] = {a->t_start, a->duration, a->from, a->to, a->ramp},
+               y[] = {b->t_start, b->duration, b->from, b->to, b->ramp};
+  return a->law == b->law && ga__numbers_same(x, y, sizeof x / sizeof *x);
+}
+
+const ga__function_kind ga__kind_motion = {
+    "motion", eval_motion, range_motion, kinked_motion, period_motion, NULL, slope_motion, 0, same_motion};
 
 /* ---- Waves ---- */
 
@@ -285,5 +294,15 @@ static double period_wave(const ga_function *f, double from, double to)
   return fastest > 0 && f->data.wave.amplitude != 0 ? 1 / fastest : INFINITY;
 }
 
-const ga__function_kind ga__kind_wave = {"wave",      eval_wave, range_wave, kinked_wave,
-                                         period_wave, NULL,      NULL,       0};
+static int same_wave(const ga_function *f, const ga_function *g)
+{
+  const ga_wave_opts *a = &f->data.wave, *b = &g->data.wave;
+  const double x[] = {a->offset, a->amplitude, a->frequency, a->frequency_end,
+                      a->phase,  a->t_start,   a->sweep},
+               y[] = {b->offset, b->amplitude, b->frequency, b->frequency_end,
+                      b->phase,  b->t_start,   b->sweep};
+  return ga__numbers_same(x, y, sizeof x / sizeof *x);
+}
+
+const ga__function_kind ga__kind_wave = {"wave", eval_wave, range_wave, kinked_wave, period_wave,
+                                         NULL,   NULL,      0,          same_wave};

@@ -3,6 +3,7 @@
 #include "expr/fault.h"
 #include "expr/range.h"
 #include "expr/table.h"
+#include "expr/same.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -402,6 +403,19 @@ void ga__table_destroy(ga_context *ctx, ga__table *table)
   *table = (ga__table){0};
 }
 
+static int axis_same(const ga__axis *a, const ga__axis *b)
+{
+  return a->n == b->n && a->before == b->before && a->after == b->after && a->cubic == b->cubic &&
+         ga__numbers_same(a->x, b->x, (size_t)a->n);
+}
+
+int ga__table_same(const ga__table *a, const ga__table *b)
+{
+  const size_t n = (size_t)a->axis.n;
+  return axis_same(&a->axis, &b->axis) && ga__numbers_same(a->y, b->y, n) &&
+         ga__numbers_same(a->slope, b->slope, n);
+}
+
 /* ---- Tables of two variables ---- */
 
 static const char what[] = "2-D table"; /* in messages */
@@ -640,4 +654,10 @@ ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const g
     for (int j = 0; j + 1 < ny; j++)
       if (!join_piece(&out, table, at_x + i, at_y + j)) return whole;
   return out;
+}
+
+int ga__table2d_same(const ga_table2d *a, const ga_table2d *b)
+{
+  return axis_same(&a->x, &b->x) && axis_same(&a->y, &b->y) &&
+         ga__numbers_same(a->node, b->node, (size_t)a->x.n * (size_t)a->y.n * NODE);
 }

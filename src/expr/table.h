@@ -50,5 +50,6 @@ ga__range ga__table2d_range(const ga_table2d *table, const ga__range *x, const g
 
 ga_status ga__table_create(ga_context *ctx, const ga_table_opts *opts, ga__table *table);
 void ga__table_destroy(ga_context *ctx, ga__table *table);
+int ga__table_same(const ga__table *a, const ga__table *b); /* same.h */
 
 #endif

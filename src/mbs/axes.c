@@ -87,37 +87,43 @@ static inline void slopes(double a[3], double b[3], const view *s)
   }
 }
 
+void ga__axes_value(const ga__eval *e, int i, double *out, int order)
+{
+  const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
+  const view s = view_of(e, x);
+  double t[3], a[3], b[3];
+  if (order == 0) {
+    out[x->lambda] = s.z - x->constant;
+  } else if (order == 1) {
+    ga__vec3_cross(t, s.e, s.f);
+    out[x->lambda] = ga__vec3_dot(t, s.d);
+  } else {
+    slopes(a, b, &s);
+    out[x->lambda] = ga__vec3_dot(a, e->kin[x->node[0]].w + 3) + ga__vec3_dot(b, e->kin[x->node[1]].w + 3);
+  }
+}
+
 void ga__axes_values(const ga__eval *e, double *out, int order)
 {
-  for (int i = 0; i < e->b->axes.n; i++) {
-    const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
-    const view s = view_of(e, x);
-    double t[3], a[3], b[3];
-    if (order == 0) {
-      out[x->lambda] = s.z - x->constant;
-    } else if (order == 1) {
-      ga__vec3_cross(t, s.e, s.f);
-      out[x->lambda] = ga__vec3_dot(t, s.d);
-    } else {
-      slopes(a, b, &s);
-      out[x->lambda] = ga__vec3_dot(a, e->kin[x->node[0]].w + 3) + ga__vec3_dot(b, e->kin[x->node[1]].w + 3);
-    }
+  for (int i = 0; i < e->b->axes.n; i++) ga__axes_value(e, i, out, order);
+}
+
+void ga__axes_torque(const ga__eval *e, int i, double *f)
+{
+  const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
+  const view s = view_of(e, x);
+  const double la = e->p->lambda[x->lambda];
+  double t[3], *const to[2] = {f + x->v[0] + 3, f + x->v[1] + 3};
+  ga__vec3_cross(t, s.e, s.f);
+  for (int c = 0; c < 3; c++) {
+    if (x->node[0]) to[0][c] -= la * t[c];
+    if (x->node[1]) to[1][c] += la * t[c];
   }
 }
 
 void ga__axes_force(const ga__eval *e, double *f)
 {
-  for (int i = 0; i < e->b->axes.n; i++) {
-    const ga__axes *x = GA__AT(e->b->axes, ga__axes, i);
-    const view s = view_of(e, x);
-    const double la = e->p->lambda[x->lambda];
-    double t[3], *const to[2] = {f + x->v[0] + 3, f + x->v[1] + 3};
-    ga__vec3_cross(t, s.e, s.f);
-    for (int c = 0; c < 3; c++) {
-      if (x->node[0]) to[0][c] -= la * t[c];
-      if (x->node[1]) to[1][c] += la * t[c];
-    }
-  }
+  for (int i = 0; i < e->b->axes.n; i++) ga__axes_torque(e, i, f);
 }
 
 /* ---- Sweeping ---- */

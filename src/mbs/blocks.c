@@ -7,9 +7,11 @@
 #include "mbs/blocks.h"
 #include "mbs/breaks.h"
 #include "mbs/channel.h"
+#include "mbs/selected.h"
 #include "mbs/smooth.h"
 #include "mbs/time_signal.h"
 #include "control/over_time.h"
+#include "control/same.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,8 +232,7 @@ static int output(const ga__eval *e, const ga__element *el, double *o)
   return evaluate(e, el->data, NULL, o + el->y);
 }
 
-/* Value of row i of y. The first output of an element computes all of them. */
-static int row_value(const ga__eval *e, int i, double *o)
+int ga__output_value(const ga__eval *e, int i, double *o)
 {
   const ga__mbs_model *b = e->b;
   const ga__y *y = y_at(b, i);
@@ -246,7 +247,7 @@ static int row_value(const ga__eval *e, int i, double *o)
 int ga__outputs_value(const ga__eval *e, double *o)
 {
   int code = 0;
-  for (int i = 0; !code && i < e->b->y.n; i++) code = row_value(e, i, o);
+  for (int i = 0; !code && i < e->b->y.n; i++) code = ga__output_value(e, i, o);
   return code;
 }
 
@@ -271,7 +272,7 @@ const double *ga__outputs_between(const ga__eval *e, const double *y)
   for (int sweep = 0; changed && !failed && sweep < MOST_SWEEPS; sweep++) {
     changed = 0;
     memcpy(last, seen, size);
-    for (int i = 0; !failed && i < b->y.n; i++) failed = row_value(&at, i, seen);
+    for (int i = 0; !failed && i < b->y.n; i++) failed = ga__output_value(&at, i, seen);
     for (int i = 0; i < b->y.n; i++) changed |= !(fabs(seen[i] - last[i]) <= SETTLED * fabs(seen[i]));
   }
   ga__unmute_errors(e->work->ctx);
@@ -303,7 +304,7 @@ void ga__outputs_guess(const ga__eval *e, double *o)
       const int count = y->kind == GA__Y_ELEMENT && y->output == 0 ? ga__element_of(e->b, y->index)->n_y : 1;
       double *before = e->work->y_previous;
       memcpy(before, o + i, (size_t)count * sizeof *o);
-      const int failed = row_value(&at, i, o);
+      const int failed = ga__output_value(&at, i, o);
       for (int k = 0; k < count; k++) {
         if (failed || !isfinite(o[i + k]) || y_at(e->b, i + k)->guessed) o[i + k] = first_value(e->b, i + k);
         changed |= o[i + k] != before[k];
@@ -449,12 +450,13 @@ static int end_of_range(double value, const double range[2])
 
 #define VACUUM -101325.0 /* [Pa] against the pressure of the air: no fluid has less */
 
-/* The lower and the upper end of each output, or of the opening of a valve; the pressure that no chamber falls below. */
+/* The lower and the upper end of each output, or of the opening of a valve; the pressure that no chamber
+ * falls below. */
 static int limit(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out)
 {
   static const char *const OUTPUT[2] = {"is at its lower limit", "is at its upper limit"},
-                    *const VALVE[2] = {"is closed", "is wide open"},
-                    *const CHAMBER[2] = {"is below -1 bar, where fluids cavitate", ""};
+                           *const VALVE[2] = {"is closed", "is wide open"},
+                           *const CHAMBER[2] = {"is below -1 bar, where fluids cavitate", ""};
   const ga__block_instance *k = el->data;
   double range[2] = {0, 1}, opening = 0;
   (void)b;
@@ -501,12 +503,23 @@ static int has_edges(const ga__mbs_model *b, const ga__element *el)
   return ga_block_has_edges(((const ga__block_instance *)el->data)->block);
 }
 
+static int same(const ga__comparison *c, const ga__element *a, const ga__element *b)
+{
+  const ga__block_instance *x = a->data, *y = b->data;
+  (void)c;
+  if (!ga__block_same(x->block, y->block)) return 0;
+  for (int i = 0; i < ga_block_n_in(x->block); i++)
+    if (!ga__same_input(&x->input[i], &y->input[i])) return 0;
+  return 1;
+}
+
 const ga__element_type ga__block_type = {
     .rank = GA__RANK_BLOCK,
     .no_twists = 1,
     .no_accelerations = 1,
     .is_signal = 1,
     .size = sizeof(ga__block_instance),
+    .same = same,
     .create = {[GA__CREATE_OUTPUTS] = create, [GA__CREATE_INPUTS] = resolve_inputs},
     .want = want,
     .bind = bind,

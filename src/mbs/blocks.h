@@ -22,6 +22,8 @@ ga__block_instance *ga__output_block(const ga__mbs_model *b, const ga__y *row);
 
 void ga__outputs_free(ga_context *ctx, ga__mbs_model *b);
 int ga__outputs_value(const ga__eval *e, double *o);
+/* o[i] of one row of y. The first output of an element computes all of them, the others nothing. */
+int ga__output_value(const ga__eval *e, int i, double *o);
 /* Outputs of a state between steps. There y is only interpolated, so outputs are computed again from
  * positions, velocities and states. Returns y itself where that fails, else an array of e->work that is valid
  * until the next call. */

@@ -5,6 +5,7 @@
  *   M vdot = (m u', J_s ω'),   f = (m g, −ω × J_s ω) */
 #include "base/quad.h"
 #include "mbs/element.h"
+#include "mbs/selected.h"
 #include "mbs/smooth.h"
 
 #include "lie/mat3.h"
@@ -21,42 +22,47 @@ static void turned_inertia(double y[3], const double R[9], const double J[9], co
   ga__mat3_mul_vec(y, R, c);
 }
 
+void ga__node_mass(const ga__eval *e, int i, double *out)
+{
+  const ga__node *node = GA__AT(e->b->node, ga__node, i);
+  if (node->carried) return;
+  const double *acc = e->kin[i].acc;
+  double *to = out + node->v;
+  for (int c = 0; c < 3; c++)
+    if (node->column[c] >= 0) to[node->column[c]] = node->mass * acc[c];
+  if (node->rigid) turned_inertia(to + 3, e->kin[i].R, node->J, acc + 3);
+  if (node->planar) to[2] = node->J[8] * acc[5];
+}
+
+void ga__node_force(const ga__eval *e, int i, double *f)
+{
+  const double *g = e->m->opts.gravity;
+  const ga__node *node = GA__AT(e->b->node, ga__node, i);
+  if (node->carried) return;
+  double *to = f + node->v;
+  if (!node->scalar)
+    for (int c = 0; c < 3; c++)
+      if (node->column[c] >= 0) to[node->column[c]] += node->mass * g[c];
+  if (node->rigid) {
+    const double *w = e->kin[i].w + 3;
+    double Jw[3], gyro[3];
+    turned_inertia(Jw, e->kin[i].R, node->J, w);
+    ga__vec3_cross(gyro, w, Jw);
+    for (int c = 0; c < 3; c++) to[3 + c] -= gyro[c];
+  }
+}
+
 static int mass(const ga__eval *e, const ga__element *el, double *out)
 {
   (void)el;
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    if (node->carried) continue;
-    const double *acc = e->kin[i].acc;
-    double *to = out + node->v;
-    for (int c = 0; c < 3; c++)
-      if (node->column[c] >= 0) to[node->column[c]] = node->mass * acc[c];
-    if (node->rigid) turned_inertia(to + 3, e->kin[i].R, node->J, acc + 3);
-    if (node->planar) to[2] = node->J[8] * acc[5];
-  }
+  for (int i = 1; i < e->b->node.n; i++) ga__node_mass(e, i, out);
   return 0;
 }
 
-/* Weight and gyroscopic torque. */
 static int force(const ga__eval *e, const ga__element *el, double *f)
 {
   (void)el;
-  const double *g = e->m->opts.gravity;
-  for (int i = 1; i < e->b->node.n; i++) {
-    const ga__node *node = GA__AT(e->b->node, ga__node, i);
-    if (node->carried) continue;
-    double *to = f + node->v;
-    if (!node->scalar)
-      for (int c = 0; c < 3; c++)
-        if (node->column[c] >= 0) to[node->column[c]] += node->mass * g[c];
-    if (node->rigid) {
-      const double *w = e->kin[i].w + 3;
-      double Jw[3], gyro[3];
-      turned_inertia(Jw, e->kin[i].R, node->J, w);
-      ga__vec3_cross(gyro, w, Jw);
-      for (int c = 0; c < 3; c++) to[3 + c] -= gyro[c];
-    }
-  }
+  for (int i = 1; i < e->b->node.n; i++) ga__node_force(e, i, f);
   return 0;
 }
 

@@ -302,6 +302,11 @@ static int sweep_row(const ga__eval *e, const ga__row *row, const ga_sweep *s, c
   return 0;
 }
 
+int ga__row_sweep(const ga__eval *e, int i, const ga_sweep *s)
+{
+  return sweep_row(e, GA__AT(e->b->row, ga__row, i), s, NULL);
+}
+
 /* ---- All of them ---- */
 
 static int force(const ga__eval *e, const ga__element *el, double *f)

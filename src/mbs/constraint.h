@@ -74,11 +74,17 @@ ga_status ga__axes_add_row(ga__mbs_model *b, ga__row *row);
 void ga__axes_values(const ga__eval *e, double *out, int order);
 void ga__axes_force(const ga__eval *e, double *f);
 void ga__axes_sweep(const ga__eval *e, const ga_sweep *s, const ga_jacobian *J);
+void ga__axes_value(const ga__eval *e, int i, double *out, int order); /* of one of them */
+void ga__axes_torque(const ga__eval *e, int i, double *f);
 /* Coincident origins (point3.c). */
 ga_status ga__points_want(ga__mbs_model *b);
 ga_status ga__points_bind(ga__mbs_model *b);
 void ga__points_values(const ga__eval *e, double *out, int order);
 void ga__points_force(const ga__eval *e, double *f);
+void ga__point_value(const ga__eval *e, int i, double *out, int order);
+void ga__point_force(const ga__eval *e, int i, double *f);
+/* Values and forces of a row that axes.c does not evaluate. */
+int ga__row_sweep(const ga__eval *e, int i, const ga_sweep *s);
 ga_status ga__list_body_ends(ga__mbs_model *b);
 
 #endif

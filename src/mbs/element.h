@@ -159,6 +159,9 @@ typedef struct ga__signal_def {
   ga__probe probe;
 } ga__signal_def;
 
+/* Two models that are compared. (selected.h) */
+typedef struct ga__comparison ga__comparison;
+
 struct ga__element_type {
   ga__rank rank;
   size_t size; /* of its data */
@@ -208,6 +211,10 @@ struct ga__element_type {
    * an element writes to its results only. NULL: none. */
   size_t (*scratch)(const ga__element *el);
 
+  /* 1: with the same values for all states as b, the same element of another model (selected.h); NULL: not
+   * known */
+  int (*same)(const ga__comparison *c, const ga__element *a, const ga__element *b);
+
   /* -- Frames on a deformable part (carried.h) -- */
   /* Creates the frame of a marker at a pose in the part's frame: by ga__carried_add(), or on one of its
    * nodes. */
@@ -227,8 +234,8 @@ struct ga__element_type {
   double (*doubt)(const ga__eval *e, const ga__element *el, double at[2]);
   int (*may_doubt)(const ga__element *el);
   void (*write_doubt)(ga__writer *w, const ga_machine *m, const ga__doubt_record *r);
-  /* Its limit number i, as a saturation or the end of a travel; 0: it has no more. Where e is given, whether it is reached there.
-   * (limit.c) */
+  /* Its limit number i, as a saturation or the end of a travel; 0: it has no more. Where e is given, whether
+   * it is reached there. (limit.c) */
   int (*limit)(const ga__mbs_model *b, const ga__element *el, int i, const ga__eval *e, ga__limit *out);
   int (*spin_limit)(const ga__mbs_model *b, const ga__element *el, ga__spin_limit *out); /* 1: it has one */
 
@@ -247,7 +254,8 @@ struct ga__element_type {
   ga_status (*complete_signal)(ga_machine *m, ga__mbs_model *b, int part, ga__signal_def *signal);
   /* Value i of GA__PROBE_ELEMENT, for signals that are neither motions nor unknowns. */
   int (*value)(const ga__eval *e, const ga__element *el, int i, double *value);
-  int (*never_changes)(const ga__element *el, int i); /* 1: value i is the same in all motions; NULL: none is */
+  int (*never_changes)(const ga__element *el,
+                       int i); /* 1: value i is the same in all motions; NULL: none is */
   /* Those values that cost together as much as value i, one of them: from *first on, `value` has room for
    * GA__ELEMENT_VALUES. Returns their number; 0: they have no values here. NULL: one by one. */
   int (*values)(const ga__eval *e, const ga__element *el, int i, int *first, double *value);
@@ -290,10 +298,10 @@ struct ga__element_type {
   int (*switch_mode)(const ga__eval *e, const ga__element *el, ga_switch_when when,
                      const unsigned char *shared, double *x, double *excess);
   int (*switch_row)(const ga__element *el); /* its row of k, which holds against forces but not impulses */
-  /* 1: apart from functions of time and formulas, what it adds varies as the motion does (ga_system_def.smooth);
-   * NULL: not known. */
+  /* 1: apart from functions of time and formulas, what it adds varies as the motion does
+   * (ga_system_def.smooth); NULL: not known. */
   int (*is_smooth)(const ga__mbs_model *b, const ga__element *el);
-  int (*may_hide)(const ga__element *el);   /* 1: it may act in a narrow range of the motion only */
+  int (*may_hide)(const ga__element *el); /* 1: it may act in a narrow range of the motion only */
   int (*hides)(ga__workspace *w, const ga__element *el, const ga_piece *step, const ga_piece *piece);
   /* Outputs and inputs that are functions of time alone (time_signal.c). */
   ga_status (*output_over_time)(ga_machine *m, ga__mbs_model *b, ga__element *el, int output);

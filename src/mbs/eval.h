@@ -31,7 +31,8 @@ typedef struct ga__workspace {
   struct ga__enclosure *enclosure;   /* what outputs stay within (hidden.c); NULL: there are none */
   ga__kin_use use;                   /* of kin, in a sweep over rigid bodies */
   int suspect; /* output that hid something last: it is checked first, which does not change the result */
-  void *block; /* of all arrays */
+  const struct ga__selected *selected; /* the terms that are evaluated (selected.h); NULL: all */
+  void *block;                         /* of all arrays */
 } ga__workspace;
 
 /* Inputs of an evaluation. */

@@ -365,8 +365,7 @@ static int sweep_space(const ga__eval *e, const ga_sweep *s, unsigned want)
   return status;
 }
 
-/* r_f = Xᵀ r */
-static void turn_rows_back(const ga__eval *e, double *r)
+void ga__form_turn_rows(const ga__eval *e, double *r)
 {
   for (int i = 1; i < e->b->node.n; i++) {
     const ga__node *node = GA__AT(e->b->node, ga__node, i);
@@ -419,7 +418,7 @@ int ga__form_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J)
   int status = want & (GA_WANT_D | GA_WANT_Q) ? derive_by_a(e, want) : 0;
   if (!status) status = sweep_space(e, s, want);
   if (status) return status;
-  if (s) turn_rows_back(e, s->dynamics);
+  if (s) ga__form_turn_rows(e, s->dynamics);
   if (!J) return 0;
   plain_entries(e->b, e->work->form, J);
   turn_tiles(e, J);

@@ -25,6 +25,8 @@ void ga__form_force(const ga__eval *e, double *f);
  * space. */
 int ga__form_phi_acc(const ga__eval *e, double *out);
 int ga__form_k_acc(const ga__eval *e, double *out);
+/* M vdot − f of the form: r[nv] := Xᵀ r, that of the space form. */
+void ga__form_turn_rows(const ga__eval *e, double *r);
 /* What ga_sweep_fn writes, but for states and outputs; s or J may be NULL. e->kin belongs to the point. */
 int ga__form_sweep(const ga__eval *e, const ga_sweep *s, ga_jacobian *J);
 

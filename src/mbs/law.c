@@ -10,6 +10,8 @@
 #include "mbs/hidden.h"
 #include "mbs/smooth.h"
 #include "mbs/law_impl.h"
+#include "mbs/selected.h"
+#include "expr/same.h"
 
 #include "lie/mat3.h"
 #include <math.h>
@@ -521,10 +523,22 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
   law->type->shape(b, law, i, out);
 }
 
+/* All that laws compute with is in their definitions, but for what they have resolved. */
+static int same(const ga__comparison *c, const ga__element *a, const ga__element *b)
+{
+  const ga__law *x = a->data, *y = b->data;
+  if (x->type != y->type || x->n != y->n || !ga__numbers_same(&x->rest, &y->rest, 1)) return 0;
+  for (int i = 0; i < x->n; i++)
+    if (x->gauge[i] != y->gauge[i] || c->gauge[x->gauge[i]]) return 0;
+  return ga__same_input(&x->input, &y->input) && ga__same_formula(&x->formula, &y->formula) &&
+         ga__same_def(c, x->part);
+}
+
 const ga__element_type ga__law_element = {
     .rank = GA__RANK_LAW,
     .no_accelerations = 1,
     .size = sizeof(ga__law),
+    .same = same,
     .create = {[GA__CREATE_FORCES] = create},
     .want = want,
     .bind = bind,

@@ -8,6 +8,8 @@
  *   mode a    m η''_a + c_a·ω' + ω·Σ_b η'_b (C_ba − C_ab) − ½ ω·A_a ω + d_a η'_a + m λ_a η_a
  *
  * Weight does no work on modes, since these have no momentum. */
+#include "expr/same.h"
+#include "mbs/selected.h"
 #include "mbs/modal.h"
 #include "mbs/channel.h"
 
@@ -607,9 +609,40 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
   *out = (ga__drawing){.kind = GA_SHAPE_FRAME, .a = b->part_marker[part], .b = -1, .size = 0};
 }
 
+/* ---- Comparison ---- */
+
+static int point_same(const ga__modal_point *a, const ga__modal_point *b, size_t n)
+{
+  return ga__numbers_same(a->place, b->place, 3) && ga__numbers_same(a->phi, b->phi, 3 * n) &&
+         ga__numbers_same(a->psi, b->psi, 3 * n) && a->turns == b->turns &&
+         ga__numbers_same(a->second, b->second, 6 * n * n);
+}
+
+static int body_same(const ga_modal_body *a, const ga_modal_body *b)
+{
+  if (a == b) return 1;
+  if (a->n != b->n || a->n_points != b->n_points || a->stiffened != b->stiffened) return 0;
+  const size_t n = (size_t)a->n;
+  for (int i = 0; i < a->n_points; i++)
+    if (!point_same(&a->point[i], &b->point[i], n)) return 0;
+  return ga__numbers_same(&a->mass, &b->mass, 1) && ga__numbers_same(a->centre, b->centre, 3) &&
+         ga__numbers_same(a->J, b->J, 9) && ga__numbers_same(a->lambda, b->lambda, n) &&
+         ga__numbers_same(a->J1, b->J1, 9 * n) && ga__numbers_same(a->J2, b->J2, 9 * n * n) &&
+         ga__numbers_same(a->C, b->C, 3 * n * n);
+}
+
+static int same(const ga__comparison *c, const ga__element *a, const ga__element *b)
+{
+  const modal *x = a->data, *y = b->data;
+  (void)c;
+  return x->node == y->node && x->eta == y->eta && body_same(x->body, y->body) &&
+         ga__numbers_same(x->damper, y->damper, (size_t)x->body->n);
+}
+
 const ga__element_type ga__modal_type = {
     .rank = GA__RANK_OTHER,
     .size = sizeof(modal),
+    .same = same,
     .floats = 1,
     .create = {[GA__CREATE_BODIES] = create},
     .want = want,

@@ -94,18 +94,21 @@ static inline void end_value(double out[3], const ga__kin *kin, const double r[3
     ga__vec3_cross(out, kin->w + 3, c);
 }
 
+void ga__point_value(const ga__eval *e, int i, double *out, int order)
+{
+  const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
+  double value[2][3], r[3];
+  for (int k = 0; k < 2; k++) {
+    const ga__kin *kin = &e->kin[p->end[k].node];
+    arm_of(r, &p->end[k], kin);
+    end_value(value[k], kin, r, order);
+  }
+  for (int c = 0; c < 3; c++) out[p->lambda + c] = value[1][c] - value[0][c];
+}
+
 void ga__points_values(const ga__eval *e, double *out, int order)
 {
-  for (int i = 0; i < e->b->point3.n; i++) {
-    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
-    double value[2][3], r[3];
-    for (int k = 0; k < 2; k++) {
-      const ga__kin *kin = &e->kin[p->end[k].node];
-      arm_of(r, &p->end[k], kin);
-      end_value(value[k], kin, r, order);
-    }
-    for (int c = 0; c < 3; c++) out[p->lambda + c] = value[1][c] - value[0][c];
-  }
+  for (int i = 0; i < e->b->point3.n; i++) ga__point_value(e, i, out, order);
 }
 
 /* to += sign Bᵀλ */
@@ -116,16 +119,19 @@ static inline void pull(double *to, double sign, const double r[3], const double
   for (int i = 0; i < 3; i++) to[i] += sign * lambda[i], to[3 + i] += sign * torque[i];
 }
 
+void ga__point_force(const ga__eval *e, int i, double *f)
+{
+  const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
+  for (int k = 0; k < 2; k++) {
+    const ga__end *end = &p->end[k];
+    double r[3];
+    if (end->node == 0) continue;
+    arm_of(r, end, &e->kin[end->node]);
+    pull(f + end->v, k ? -1.0 : 1.0, r, e->p->lambda + p->lambda);
+  }
+}
+
 void ga__points_force(const ga__eval *e, double *f)
 {
-  for (int i = 0; i < e->b->point3.n; i++) {
-    const ga__point3 *p = GA__AT(e->b->point3, ga__point3, i);
-    for (int k = 0; k < 2; k++) {
-      const ga__end *end = &p->end[k];
-      double r[3];
-      if (end->node == 0) continue;
-      arm_of(r, end, &e->kin[end->node]);
-      pull(f + end->v, k ? -1.0 : 1.0, r, e->p->lambda + p->lambda);
-    }
-  }
+  for (int i = 0; i < e->b->point3.n; i++) ga__point_force(e, i, f);
 }

@@ -7,6 +7,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/selected.h"
 #include "mbs/smooth.h"
 
 #include "lie/mat3.h"
@@ -262,11 +263,21 @@ static void shape(const ga__mbs_model *b, int part, int i, ga__drawing *out)
                        .size = 0};
 }
 
+static int same(const ga__comparison *c, const ga__element *a, const ga__element *b)
+{
+  const wrench *x = a->data, *y = b->data;
+  if (x->marker != y->marker || c->marker[x->marker] || x->in_body != y->in_body) return 0;
+  for (int i = 0; i < 6; i++)
+    if (!ga__same_input(input_of(x, i), input_of(y, i))) return 0;
+  return 1;
+}
+
 const ga__element_type ga__wrench_type = {
     .rank = GA__RANK_WRENCH,
     .no_twists = 1,
     .no_accelerations = 1,
     .size = sizeof(wrench),
+    .same = same,
     .create = {[GA__CREATE_FORCES] = create},
     .want = want,
     .bind = bind,

@@ -1,6 +1,7 @@
 /* Parameters of a model, and the model at other values of one of them. */
 #include "model/document.h"
 #include "model/parameters.h"
+#include "mbs/differ.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ struct ga_model_variation {
   ga_context *ctx, *quiet;
   ga_model *model[GA_PARAMETER_VALUES];
   double *initial[GA_PARAMETER_VALUES]; /* q, v, x of the start, and behind them those that the model gives */
+  ga__differing *differing;             /* NULL: all terms may depend on the parameter */
   double value;
   char name[64];
   ga_parameter parameter;
@@ -111,6 +113,18 @@ static ga_status find(ga_context *ctx, const ga_model *model, const char *name, 
   return GA_OK;
 }
 
+/* The terms that depend on the parameter, of the models at its values and of the model itself. */
+static ga_status find_terms(ga_model_variation *v, const ga_model *model)
+{
+  const ga_machine *machine[GA_PARAMETER_VALUES + 1];
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) machine[k] = ga_model_machine(v->model[k]);
+  machine[GA_PARAMETER_VALUES] = ga_model_machine(model);
+  const ga_status status = ga__differing_create(v->ctx, GA_PARAMETER_VALUES + 1, machine, &v->differing);
+  for (int k = 0; v->differing && k <= GA_PARAMETER_VALUES; k++)
+    v->parameter.part[k] = ga__differing_system(v->differing, k);
+  return status;
+}
+
 static ga_status build(ga_model_variation *v, const ga_model *model, const char *path,
                        const ga_model_opts *opts, const ga_model_parameter *p, double step)
 {
@@ -128,7 +142,7 @@ static ga_status build(ga_model_variation *v, const ga_model *model, const char 
     status = read_at(v, model, path, opts, p, value, &v->model[k]);
     if (!status) status = initial_values(v, k, value);
   }
-  return status;
+  return status ? status : find_terms(v, model);
 }
 
 ga_status ga_model_variation_create(ga_context *ctx, const ga_model *model, const char *path,
@@ -157,6 +171,7 @@ void ga_model_variation_destroy(ga_model_variation **variation)
 {
   if (!variation || !*variation) return;
   ga_model_variation *v = *variation;
+  ga__differing_destroy(&v->differing);
   for (int k = 0; k < GA_PARAMETER_VALUES; k++) {
     ga_model_destroy(&v->model[k]);
     ga__free(v->ctx, v->initial[k]);
