@@ -174,8 +174,10 @@ class Sensitivity(unittest.TestCase):
         res = galpha.sensitivity(m, "k")
         exact = -np.sin(2.0 * res.t) * res.t / 4.0  # d cos(√k t)/dk at k = 4
         self.assertTrue(np.allclose(res["d(x)/d(k)"], exact, atol=1e-5))
+        res = galpha.sensitivity(m, "k", method="collocation")
+        self.assertTrue(np.allclose(res["d(x)/d(k)"], -np.sin(2.0 * res.t) * res.t / 4.0, atol=1e-9))
         with self.assertRaisesRegex(galpha.Error, "not differentiated"):
-            galpha.sensitivity(m, "k", method="collocation")
+            galpha.sensitivity(m, "k", method="weighted")
 
     def test_measures(self):
         """python: derivatives of measures, forwards and by the adjoint"""
