@@ -561,6 +561,7 @@ ga_status ga__sim_fall_back(ga_simulator *sim, ga_status failed, int *changed)
   double *plan = st->now.plan;
   const ga_error said = sim->ctx->error;
   if (!ga__has_members(st) || !may_choose(sim) || !ga__member_is_second(st) || !st->has_state) return failed;
+  if (sim->opts.error_forces) return failed; /* order 2 would not test what was asked for */
   for (int i = 0; i < GA__N_ORDERS; i++)
     if (ORDERS[i] > 2) {
       plan[GA__PLAN_SPAN + i] = fmin(2.0 * fmax(plan[GA__PLAN_SPAN + i], FIRST_WAIT_2), LAST_LOOK);

@@ -50,8 +50,8 @@ static int find_free(ga_fit *f, int *at)
   return free;
 }
 
-/* "k and c", "k, c and m" of the parameters with a part of a direction. */
-static void name_direction(const ga_fit *f, int free, const int *at, const double *v, char *text, size_t size)
+/* "k and c", "k, c and m" of the parameters with a part of a direction; returns how many they are. */
+static int name_direction(const ga_fit *f, int free, const int *at, const double *v, char *text, size_t size)
 {
   int n = 0, named = 0;
   for (int k = 0; k < free; k++) n += fabs(v[k]) > SHARE;
@@ -66,6 +66,7 @@ static void name_direction(const ga_fit *f, int free, const int *at, const doubl
                                           : ", ",
                              f->pr.varied[at[k]].name);
   }
+  return n;
 }
 
 /* Covariances from the singular values of the scaled matrix; directions without influence are named. */
@@ -91,10 +92,10 @@ static ga_status decompose(ga_fit *f, int free, const int *at)
     const double *v = svd.basis + i * free, s = svd.sigma[i];
     const int unknown = !(s > rank * svd.sigma[0]);
     char text[200];
-    name_direction(f, free, at, v, text, sizeof text);
+    const int several = name_direction(f, free, at, v, text, sizeof text) > 1;
     for (int k = 0; k < free && unknown; k++)
       if (fabs(v[k]) > SHARE) f->parameter[at[k]].error = INFINITY;
-    if (unknown && strstr(text, " and "))
+    if (unknown && several)
       ga__fit_note(
           f,
           "%s are not determined by these data, only a combination of them: fix one of them, or measure more",
