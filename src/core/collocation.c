@@ -90,6 +90,7 @@ static ga_status create(ga_stepper *st)
                             {&c->gap_x, nx},
                             {&c->omega, nv},
                             {&c->last, n},
+                            {&c->levels, GA__COLLOC_LEVELS * n},
                             {&c->nodes, GA__NODES * n},
                             {&c->further, GA__NODES * n},
                             {&c->inside_q, nq},
@@ -1101,6 +1102,50 @@ static int try_other_sweeps(ga_stepper *st, int *damps)
   return given || own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
 }
 
+/* In steps for stiff equations what sweeps leave in positions is small in all that they weigh, but times the
+ * stiffness it becomes accelerations and forces at the end of the step, from whose differences errors are
+ * estimated: sweeps go on until these are a small part of the tolerance. They may rise once before they fall.
+ */
+#define QUIET 0.03        /* part of the tolerance */
+#define QUIET_RATE 0.2    /* contraction that is expected */
+#define STILL_FALLING 0.5 /* what they are less than of the least before */
+enum { ROUNDS = 6, MOST_MORE = 4 /* sweeps of a round */, MOST_RISES = 2 };
+
+static int may_be_noisy(const ga_stepper *st)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  return c->in_order && c->now->order % 2 != 0 && st->tolerance > 0.0 && c->own_end;
+}
+
+static ga_status repeat_sweep(ga_stepper *st, int times, ga__scratch scratch)
+{
+  ga_status status = GA_OK;
+  for (int k = 0; !status && k < times; k++) {
+    ga__colloc_progress p = {.size = 0.0};
+    status = sweep(st, 0, &p, scratch);
+    ga__colloc_of(st)->sweeps++;
+    if (!status && !isfinite(p.size)) status = fail_sweeps(st, p.size, INFINITY);
+  }
+  if (!status) move_nodes(st, exact_enough(st));
+  return status;
+}
+
+static ga_status quieten(ga_stepper *st, ga__scratch scratch)
+{
+  double noise, least = HUGE_VAL;
+  ga_status status = GA_OK;
+  for (int round = 0, rises = 0; !status && round < ROUNDS; round++) {
+    status = ga__colloc_noise(st, &noise, scratch);
+    if (status || !(noise > QUIET)) return status;
+    rises += !(noise < STILL_FALLING * least);
+    if (rises == MOST_RISES) return GA_OK; /* rounding */
+    least = fmin(least, noise);
+    const double more = fmin(ceil(log(QUIET / noise) / log(QUIET_RATE)), MOST_MORE);
+    status = repeat_sweep(st, (int)more, scratch);
+  }
+  return status;
+}
+
 static ga_status iterate(ga_stepper *st, ga__scratch scratch)
 {
   const ga__colloc *c = ga__colloc_of(st);
@@ -1113,6 +1158,8 @@ static ga_status iterate(ga_stepper *st, ga__scratch scratch)
     status = make_sweeps(st, &p, scratch);
   }
   if (!status && c->in_order) move_nodes(st, exact_enough(st));
+  if (!status) status = ga__colloc_begin_end(st);
+  if (!status && may_be_noisy(st)) status = quieten(st, scratch);
   if (!status) trial(st);
   if (!status) status = ga__colloc_finish(st, scratch);
   if (!status) ga__colloc_note_work(st, &p);

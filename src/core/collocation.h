@@ -39,6 +39,8 @@ enum {
   GA__COLLOC_Z
 };
 
+enum { GA__COLLOC_LEVELS = 5 }; /* three differences of z, errors of them, and tolerances */
+
 /* Numbers at the nodes m = 0 ... M of the step, those of one node together. */
 typedef struct ga__colloc {
   ga__colloc_rule rule[GA__MOST_ORDER + 1]; /* by order */
@@ -55,6 +57,7 @@ typedef struct ga__colloc {
   double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
   double *omega;         /* [nv] Ω there; in a step from node to node that at which the node has T */
   double *inside;        /* [GA__NODES][2 nv] of dense output */
+  double *levels;        /* [GA__COLLOC_LEVELS][n] for estimates of errors */
   double *last;          /* [n] z of the last node, before those of the step's end took its place */
   double *nodes; /* [GA__NODES][n] z at the nodes, more accurate, for dense output, errors and predictions */
   double *further; /* [GA__NODES][n] its differences over nodes of the step before too, for dense output, */
@@ -130,7 +133,11 @@ void ga__colloc_give_up_factors(ga_stepper *st);
 /* The step is complete: whether the next one keeps its factors. */
 void ga__colloc_note_work(ga_stepper *st, const ga__colloc_progress *p);
 
-/* After the sweeps: next from the last node, on the constraints, with accelerations, multipliers and outputs
+/* After the sweeps: the matrix of the end, if it has one of its own. */
+ga_status ga__colloc_begin_end(ga_stepper *st);
+/* What the sweeps have left in z at the last node, by that matrix: as part of the estimated errors. */
+ga_status ga__colloc_noise(ga_stepper *st, double *noise, ga__scratch scratch);
+/* Then next from the last node, on the constraints, with accelerations, multipliers and outputs
  * that belong to it (collocation_end.c). */
 ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
 
@@ -163,6 +170,8 @@ extern const ga__slopes ga__colloc_slopes; /* sensitivity_collocation.c */
 
 /* Errors (collocation_error.c). */
 void ga__colloc_estimate(ga_stepper *st);
+/* The part in them that a change d[n] of z at the last node would have, over the tolerance. */
+double ga__colloc_part_of_error(ga_stepper *st, const double *d);
 /* Those of vdot, λ, ψ, xdot and y into e[n]. */
 void ga__colloc_estimate_forces(ga_stepper *st, double *e);
 /* Growth of the next step, at most that wanted, by how fast sweeps converged and bodies turn. */

@@ -251,7 +251,7 @@ static ga_status solve_accelerations(ga_stepper *st, ga__scratch scratch)
 }
 
 /* Factors of the end; where its matrix is singular, those of the last node serve. */
-static ga_status begin_end(ga_stepper *st)
+ga_status ga__colloc_begin_end(ga_stepper *st)
 {
   ga__colloc *c = ga__colloc_of(st);
   c->old_end = c->old_factors;
@@ -262,10 +262,30 @@ static ga_status begin_end(ga_stepper *st)
   return status == GA_RETRY_SINGULAR ? GA_OK : status;
 }
 
+/* r = (M vdot − f, 0, 0, xdot − s, y − o) at the last node, solved by the matrix of the end. */
+ga_status ga__colloc_noise(ga_stepper *st, double *noise, ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int M = c->now->stages, *start = sys->start;
+  const double *z = c->z + M * sys->n;
+  double *r = ga__take(&scratch, sys->n), *force = ga__take(&scratch, sys->nv);
+  ga_point p = ga__colloc_point(st, M);
+  p.motion = ++st->motion;
+  st->stats.residuals++;
+  clear(r, sys->n);
+  ga_status status = dynamics_at(sys, &p, r, force);
+  if (status) return status;
+  clear(r + sys->nv, start[GA_BLOCK_X] - sys->nv);
+  for (int i = start[GA_BLOCK_X]; i < sys->n; i++) r[i] += z[i];
+  status = solve_end(st, r);
+  *noise = status ? 0.0 : ga__colloc_part_of_error(st, r);
+  return status;
+}
+
 ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch)
 {
-  ga_status status = begin_end(st);
-  if (!status) status = project_positions(st, scratch);
+  ga_status status = project_positions(st, scratch);
   if (!status) status = project_velocities(st, scratch);
   return status ? status : solve_accelerations(st, scratch);
 }

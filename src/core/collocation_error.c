@@ -54,16 +54,14 @@ static void set_weights(double *w, const double *t, int from, int to)
 
 /* The lower differences leave out the old node, and then the first, which is as far away from the middle of
  * the step as the last. */
-static levels levels_of(const ga_stepper *st)
+static levels levels_in(const ga_stepper *st, const ga__state *before, double h, const double *z)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  const ga__state *before = &st->next;
   const ga__colloc_rule *rule = c->now, *old = ga__colloc_last_rule(st, before);
-  const double h = st->now.scalar[GA__T] - before->scalar[GA__T], h_old = before->scalar[GA__H_OLD];
+  const double h_old = before->scalar[GA__H_OLD];
   const int M = rule->stages, first = rule->first, middle = old ? old->stages / 2 : 0;
   double t[GA__NODES + 1];
-  levels l = {
-      .n = M - first + (old != NULL), .first = first, .stages = M, .stride = st->sys->n, .z = c->nodes};
+  levels l = {.n = M - first + (old != NULL), .first = first, .stages = M, .stride = st->sys->n, .z = z};
   for (int m = first; m <= M; m++) t[m] = rule->c[m];
   if (old) {
     l.old = before->own + GA__COLLOC_Z + middle * l.stride;
@@ -73,8 +71,15 @@ static levels levels_of(const ga_stepper *st)
   set_weights(l.w[1], t, old ? first : first + 1, M);
   if (l.n >= 2) set_weights(l.w[0], t, first + 1, old ? M : M - 1);
   l.steps = st->run_length / h;
-  for (int k = 0; k < LEVELS; k++) l.a[k] = c->r + k * l.stride; /* free between steps */
+  for (int k = 0; k < LEVELS; k++) l.a[k] = c->levels + k * l.stride;
   return l;
+}
+
+/* Those of the last step. */
+static levels levels_of(const ga_stepper *st)
+{
+  const ga__state *before = &st->next;
+  return levels_in(st, before, st->now.scalar[GA__T] - before->scalar[GA__T], ga__colloc_of(st)->nodes);
 }
 
 /* to[n] += w from */
@@ -220,26 +225,52 @@ static void clear(double *e, int n)
   for (int i = 0; i < n; i++) e[i] = 0.0;
 }
 
+/* Of positions and states, by their levels, of a step h of this order. */
+static void find_errors_of(const ga_stepper *st, const levels *l, double h, int order, double *e_q,
+                           double *e_x)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const int nx = sys->size[GA_BLOCK_X], M = c->now->stages, stiff = c->damps && order == c->now->order;
+  const double p = order, factor = FACTOR[order];
+  clear(e_q, sys->nv);
+  clear(e_x, nx);
+  add_errors(l, p - 2.0, factor * h * h, 0, sys->nv, e_q);
+  enlarge_screws(sys->group, e_q);
+  add_errors(l, stiff ? M : p - 1.0, (stiff ? STIFF_STATES[M] : factor) * h, sys->start[GA_BLOCK_X], nx, e_x);
+}
+
 /* Errors by the derivatives that the last step shows, of a step of this order. */
 static void find_errors(ga_stepper *st, int order, double *e_q, double *e_v, double *e_x)
 {
   const ga_system *sys = st->sys;
-  const ga__colloc *c = ga__colloc_of(st);
   const levels l = levels_of(st);
-  const int nx = sys->size[GA_BLOCK_X], M = c->now->stages, stiff = c->damps && order == c->now->order;
   const double h = st->now.scalar[GA__T] - st->next.scalar[GA__T], p = order, factor = FACTOR[order];
-  clear(e_q, sys->nv);
-  clear(e_x, nx);
   find_levels(&l, 0, sys->nv);
-  find_levels(&l, sys->start[GA_BLOCK_X], nx);
-  add_errors(&l, p - 2.0, factor * h * h, 0, sys->nv, e_q);
-  enlarge_screws(sys->group, e_q);
-  add_errors(&l, stiff ? M : p - 1.0, (stiff ? STIFF_STATES[M] : factor) * h, sys->start[GA_BLOCK_X], nx,
-             e_x);
+  find_levels(&l, sys->start[GA_BLOCK_X], sys->size[GA_BLOCK_X]);
+  find_errors_of(st, &l, h, order, e_q, e_x);
   if (e_v) clear(e_v, sys->nv);
   if (e_v) add_errors(&l, p - 1.0, factor * h, 0, sys->nv, e_v);
   if (e_v) enlarge_screws(sys->group, e_v);
   if (ga__is_held(st)) forces_as_positions(st, &l, order, e_q);
+}
+
+double ga__colloc_part_of_error(ga_stepper *st, const double *d)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga__tolerances *tol = &st->tolerances;
+  const int M = c->now->stages;
+  double *e_q = c->levels + LEVELS * sys->n, *e_x = e_q + sys->nv, *room = e_q + sys->n, most = 0.0;
+  const levels l = levels_in(st, &st->now, st->h, NULL);
+  for (int k = 0; k < LEVELS; k++)
+    for (int i = 0; i < sys->n; i++) l.a[k][i] = fabs(l.w[k][M] * d[i]);
+  find_errors_of(st, &l, st->h, c->now->order, e_q, e_x);
+  ga__tolerances_q(sys, tol->atol, tol->rtol, st->now.q, room);
+  for (int i = 0; i < sys->nv; i++) most = fmax(most, e_q[i] / room[i]);
+  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
+    most = fmax(most, e_x[i] / (tol->atol_x + tol->rtol_x * fabs(st->now.x[i])));
+  return most;
 }
 
 /* Sweeps contract in proportion to h: beyond RATE_MOST the work of a longer step grows faster than its size.

@@ -22,7 +22,8 @@ struct ga_simulator {
   int next_time;          /* index of the next of output_times */
   int next_within;        /* number of the next output within the step from within[0] to within[1] */
   double within[2];
-  int begins;             /* 1: the member to begin with is not chosen yet */
+  int begins;       /* 1: the member to begin with is not chosen yet */
+  int begins_stiff; /* 1: it is collocation, with steps for stiff equations, which have not begun yet */
   int started, finished, last_event;
   int stopped; /* stopped by an output or by on_event */
   int by_bend; /* 1: the error test of accelerations decided, first_ratio() */
@@ -107,6 +108,8 @@ void ga__sim_choose_order(ga_simulator *sim, double h, double work, int rejected
 void ga__sim_use_order(const ga_simulator *sim); /* before a step */
 /* At a start, which order 2 has made: *second: 1: collocation goes on. next is lost. */
 ga_status ga__sim_choose_first_member(ga_simulator *sim, int *second);
+/* Behind the start of that member: where it begins with steps for stiff equations, order 2 is tried late. */
+void ga__sim_begin_stiff(ga_simulator *sim);
 /* Where sweeps from node to node have just begun, and from time to time: whether their rule has to be the one
  * for stiff equations. */
 ga_status ga__sim_choose_rule(ga_simulator *sim);

@@ -70,7 +70,7 @@ enum {
 #define LEAST_LEAP 2.0 /* or at least by this */
 #define EARLY 0.03     /* of the run: such steps, before any were made */
 #define MANY_LEAPS 3.0 /* or these, by what order 2 needs at the start */
-#define TIGHT 3e-6     /* tolerance from which on steps for stiff equations may take less work than order 2 */
+#define TIGHT 3e-7     /* tolerance below which steps for stiff equations take no more work than order 2 */
 enum {
   STIFF_AT_ONCE = 10, /* such steps behind a change, where it is known that the motion is stiff */
   MANY = 300,         /* unknowns of a large system */
@@ -95,6 +95,7 @@ void ga__sim_begin_order(ga_stepper *st, const ga_simulate_opts *o, double part)
 {
   const double tolerance = o->rtol > 0.0 ? o->rtol + fmin(o->atol, o->rtol) : o->atol;
   st->tolerance = o->fixed_h > 0.0 ? 0.0 : part * tolerance;
+  st->tolerances = (ga__tolerances){part * o->rtol, part * o->atol, part * o->rtol_x, part * o->atol_x};
   ga__member_use(st, o->fixed_h == 0.0);
   if (st->opts.order == 0 && o->fixed_h == 0.0) st->order = begin_order(tolerance);
 }
@@ -475,6 +476,13 @@ static ga_status is_slow(ga_simulator *sim, int *yes, double *size)
   return forgive(sim, &said, status);
 }
 
+/* The next steps are those for stiff equations. */
+static void begin_stiff_steps(ga_stepper *st)
+{
+  st->now.own[GA__COLLOC_STIFF] = STIFF_AT_ONCE;
+  st->now.own[GA__COLLOC_DAMPS] = 1.0;
+}
+
 ga_status ga__sim_choose_first_member(ga_simulator *sim, int *second)
 {
   int slow = 0, stiff = 0;
@@ -486,8 +494,19 @@ ga_status ga__sim_choose_first_member(ga_simulator *sim, int *second)
   const double turn = largest_turn(sim->st), long_run = EARLY * ga__sim_run_length(sim);
   const double h = fmin(ga__sim_largest_step(sim), fmin(long_run, MANY_LEAPS * LEAP * size));
   if (!status && !slow) status = is_stiff(sim, fmin(h, turn), STIFF, &stiff);
-  *second = !slow && !stiff;
+  *second = !slow && (!stiff || sim->st->tolerance < TIGHT);
+  sim->begins_stiff = *second && stiff;
   return status;
+}
+
+void ga__sim_begin_stiff(ga_simulator *sim)
+{
+  ga_stepper *st = sim->st;
+  double *plan = st->now.plan;
+  if (!sim->begins_stiff) return;
+  sim->begins_stiff = 0;
+  begin_stiff_steps(st);
+  plan[GA__PLAN_WAIT + index_of(2)] = plan[GA__PLAN_SPAN + index_of(2)] = LAST_LOOK;
 }
 
 /* Whether collocation would take no less work than order 2, with steps of its next size: because it is stiff,
@@ -547,8 +566,7 @@ ga_status ga__sim_change_member(ga_simulator *sim, int *changed)
   status = ga__sim_restart(sim, st->now.scalar[GA__T],
                            fmin(second ? fmin(h, h_next) : h, ga__sim_largest_step(sim)));
   *changed = !status;
-  if (!status && !second && stiff)
-    st->now.own[GA__COLLOC_STIFF] = STIFF_AT_ONCE, st->now.own[GA__COLLOC_DAMPS] = 1.0;
+  if (!status && !second && stiff) begin_stiff_steps(st);
   if (!status) return GA_OK;
   sim->h_next = h_next;
   stay(sim, FIRST_WAIT_2);

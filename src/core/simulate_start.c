@@ -85,12 +85,14 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
       ga__member_use(sim->st, second);
       if (second && chosen) continue;
     }
-    if (chosen) return GA_OK;
+    if (chosen) break;
     chosen = 1;
     s.h = fmin(ga__sim_choose_first_step(sim), room);
     if (!s.shift_a)
       s.h = fmin(s.h, 1e-3 * ga__sim_run_length(sim)); /* without a jerk there was no basis for the choice */
   }
+  ga__sim_begin_stiff(sim);
+  return GA_OK;
 }
 
 void ga__sim_copy_state(ga_simulator *sim, const ga_state *s)
@@ -119,8 +121,8 @@ ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
   ga_stepper *st = sim->st;
   memcpy(sim->backup, st->now.block, st->state_length * sizeof(double));
   const int changes = st->now.scalar[GA__SECOND] != ga__member_is_second(st);
-  ga__start_again(st, sim->behind_edge            ? GA__PASSING
-                      : changes                   ? GA__CHANGING
+  ga__start_again(st, sim->behind_edge          ? GA__PASSING
+                      : changes                 ? GA__CHANGING
                       : sim->breaks.passed == t ? GA__BEHIND_JUMP
                                                 : GA__AFTER_EVENT);
   ga_status status =

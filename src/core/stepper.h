@@ -36,6 +36,11 @@ typedef struct ga__shift {
   double now, prev, rate;
 } ga__shift;
 
+/* Of error control, as in ga_simulate_opts. */
+typedef struct ga__tolerances {
+  double rtol, atol, rtol_x, atol_x;
+} ga__tolerances;
+
 struct ga_stepper {
   ga_context *ctx;
   const ga_system *sys;
@@ -116,7 +121,8 @@ struct ga_stepper {
   int tries_modes;  /* 1: modes of switches may change after this start */
   double *switch_x; /* [n_x] states with the modes of switches that are tried */
   ga__again again;
-  double tolerance;    /* [-] of error control, by which sweeps of collocation end; 0: equal steps */
+  double tolerance;          /* [-] of error control, by which sweeps of collocation end; 0: equal steps */
+  ga__tolerances tolerances; /* where that is not 0: those of positions and states */
   int steps_adapt;     /* 1: error control chooses steps, a start need not ask whether they are too long */
   double run_length;   /* [s] of the simulator; 0: not known */
   int follows;         /* 1: steps are those of a leader: they are not made shorter where iterations fail */
