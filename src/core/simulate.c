@@ -267,12 +267,14 @@ static ga_status handle_breaks(ga_simulator *sim, int *restarted)
   const double h_next = sim->h_next;
   status =
       ga__sim_restart(sim, fmax(t, b->passed), cut); /* equal steps: up to the end of the step that was cut */
-  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
-  if (status) {
+  if (status && status != GA_ERR_MEMORY && status != GA_ERR_CALLBACK) {
     sim->h_next = h_next;
     sim->piece = t;
-    return ga__nothing_jumps(sim->st, fmax(t, b->passed)) ? GA_OK : fail_behind_jump(sim, t, status);
+    if (ga__nothing_jumps(sim->st, fmax(t, b->passed))) return GA_OK;
+    if (ga__sim_give_way(sim)) status = ga__sim_restart(sim, fmax(t, b->passed), cut);
   }
+  if (status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
+  if (status) return fail_behind_jump(sim, t, status);
   *restarted = 1;
   return GA_OK;
 }

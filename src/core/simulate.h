@@ -117,6 +117,8 @@ ga_status ga__sim_choose_rule(ga_simulator *sim);
  * for it, or it cannot be started there. */
 int ga__sim_wants_member(const ga_simulator *sim);
 ga_status ga__sim_change_member(ga_simulator *sim, int *changed);
+/* Where collocation cannot go on, order 2 does, from the next restart on; 0: it may not, or does already. */
+int ga__sim_give_way(ga_simulator *sim);
 /* Where collocation has failed with steps of all sizes: order 2 goes on from the state before, if it can. Returns
  * `failed`, with its error, if not. */
 ga_status ga__sim_fall_back(ga_simulator *sim, ga_status failed, int *changed);

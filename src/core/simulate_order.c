@@ -573,13 +573,12 @@ ga_status ga__sim_change_member(ga_simulator *sim, int *changed)
   return forgive(sim, &said, status);
 }
 
-ga_status ga__sim_fall_back(ga_simulator *sim, ga_status failed, int *changed)
+int ga__sim_give_way(ga_simulator *sim)
 {
   ga_stepper *st = sim->st;
   double *plan = st->now.plan;
-  const ga_error said = sim->ctx->error;
-  if (!ga__has_members(st) || !may_choose(sim) || !ga__member_is_second(st) || !st->has_state) return failed;
-  if (sim->opts.error_forces) return failed; /* order 2 would not test what was asked for */
+  if (!ga__has_members(st) || !may_choose(sim) || !ga__member_is_second(st) || !st->has_state) return 0;
+  if (sim->opts.error_forces) return 0; /* order 2 would not test what was asked for */
   for (int i = 0; i < GA__N_ORDERS; i++)
     if (ORDERS[i] > 2) {
       plan[GA__PLAN_SPAN + i] = fmin(2.0 * fmax(plan[GA__PLAN_SPAN + i], FIRST_WAIT_2), LAST_LOOK);
@@ -587,9 +586,16 @@ ga_status ga__sim_fall_back(ga_simulator *sim, ga_status failed, int *changed)
     }
   plan[GA__PLAN_ORDER] = 2.0;
   plan[GA__PLAN_FORMER] = 0.0;
-  ga__sim_copy_state(sim, &st->view);
   ga__member_use(st, 0);
-  const ga_status status = ga__sim_restart(sim, st->now.scalar[GA__T], 0.0);
+  return 1;
+}
+
+ga_status ga__sim_fall_back(ga_simulator *sim, ga_status failed, int *changed)
+{
+  const ga_error said = sim->ctx->error;
+  if (!ga__sim_give_way(sim)) return failed;
+  ga__sim_copy_state(sim, &sim->st->view);
+  const ga_status status = ga__sim_restart(sim, sim->st->now.scalar[GA__T], 0.0);
   *changed = !status;
   if (!status || status == GA_ERR_MEMORY || status == GA_ERR_CALLBACK) return status;
   sim->ctx->error = said;

@@ -122,8 +122,8 @@ ga_status ga__sim_restart(ga_simulator *sim, double t, double h_given)
   memcpy(sim->backup, st->now.block, st->state_length * sizeof(double));
   const int changes = st->now.scalar[GA__SECOND] != ga__member_is_second(st);
   ga__start_again(st, sim->behind_edge          ? GA__PASSING
-                      : changes                 ? GA__CHANGING
                       : sim->breaks.passed == t ? GA__BEHIND_JUMP
+                      : changes                 ? GA__CHANGING
                                                 : GA__AFTER_EVENT);
   ga_status status =
       ga__sim_start_stepper(sim, t, h_given, sim->q, sim->v, sim->x, sim->lambda, sim->psi, NULL);
