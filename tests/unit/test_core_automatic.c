@@ -377,6 +377,36 @@ static void order_2_goes_on_where_collocation_fails(void **state)
   }
 }
 
+static int jumping_force(void *user, const ga_point *p, double *out)
+{
+  const int failed = hostile_force(user, p, out);
+  if (!failed && p->t > hostile.from) out[0] += 1.0;
+  return failed;
+}
+
+/* Where collocation cannot start behind a jump, order 2 does. */
+static void order_2_goes_on_behind_a_jump(void **state)
+{
+  (void)state;
+  run a;
+  open_run(&a, "spring_mass", GA_AUTOMATIC, 0, 1e-5, 0.0);
+  ga_system *sys = (ga_system *)a.r.st->sys;
+  hostile.force = sys->def.force;
+  hostile.st = a.r.st;
+  hostile.from = 0.4 * a.r.problem->reference.t;
+  sys->def.force = jumping_force;
+  a.sim->breaks.n_times = 1;
+  a.sim->breaks.times = &hostile.from;
+  start_run(&a);
+  assert_true(ga_stepper_order(a.r.st) > 2);
+  while (ga_stepper_order(a.r.st) > 2) assert_status(a.r.ctx, ga_simulator_step(a.sim), GA_OK);
+  assert_true(ga_stepper_state(a.r.st)->t > hostile.from); /* not from before it */
+  assert_status(a.r.ctx, ga_simulator_run(a.sim), GA_OK);
+  assert_int_equal(ga_stepper_order(a.r.st), 2);
+  sys->def.force = hostile.force;
+  close_run(&a);
+}
+
 /* With a given order it is that method alone, to the last bit; equal steps are those of order 2. */
 static void given_orders(void **state)
 {
@@ -406,12 +436,24 @@ static void given_orders(void **state)
 /* Saved at many steps, with either member, a run goes on with the same bits. */
 static void resumed(void **state)
 {
-  static const char *const name[] = {"andrews", "stiff_pair_1e6", "mechatronic"};
+  static const struct {
+    const char *name;
+    double stiffness, tol; /* 0: the problem's */
+  } of[] = {{"andrews", 0, 1e-6},
+            {"stiff_pair_1e6", 0, 1e-6},
+            {"stiff_pair_1e6", 1e5, 1e-6}, /* changes members */
+            {"stiff_pair_1e9", 0, 1e-8},   /* begins with steps for stiff equations */
+            {"mechatronic", 0, 1e-6}};
   (void)state;
-  for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
     for (int at = 5; at < 60; at += 9) {
+      double K = of[i].stiffness;
       run a, b;
-      open_run(&a, name[i], GA_AUTOMATIC, 0, 1e-6, 0.0), open_run(&b, name[i], GA_AUTOMATIC, 0, 1e-6, 0.0);
+      for (int k = 0; k < 2; k++) {
+        rig r = rig_open(of[i].name);
+        if (K > 0.0) r.def.user = &K;
+        open_run_of(k ? &b : &a, &r, GA_AUTOMATIC, 0, of[i].tol, 0.0);
+      }
       start_run(&a);
       for (int k = 0; k < at && !ga_simulator_finished(a.sim); k++) ga_simulator_step(a.sim);
       double *saved = calloc(ga_simulator_saved_size(a.sim), sizeof *saved);
@@ -506,6 +548,7 @@ int main(void)
       cmocka_unit_test(first_orders),
       cmocka_unit_test(goes_on_without_a_change),
       cmocka_unit_test(order_2_goes_on_where_collocation_fails),
+      cmocka_unit_test(order_2_goes_on_behind_a_jump),
       cmocka_unit_test(given_orders),
       cmocka_unit_test(resumed),
       cmocka_unit_test(followed),
