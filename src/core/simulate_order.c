@@ -261,6 +261,17 @@ static int still_grows(ga_simulator *sim)
   return 1;
 }
 
+/* Whether order 2 would need this much more work than the last steps took, as predicted, roughly: the motion
+ * was easier where its work was measured, as at rest. */
+#define HARDER 8.0
+#define HARDER_TIGHT 3.0 /* at tolerances below TIGHT */
+
+static int has_become_harder(const ga_stepper *st)
+{
+  const double *plan = st->now.plan, harder = st->tolerance < TIGHT ? HARDER_TIGHT : HARDER;
+  return plan[GA__PLAN_TAKEN_2] > harder * plan[GA__PLAN_TAKEN];
+}
+
 /* The order was changed some steps ago: back to the one before if that needed less work; to order 2 at once
  * where steps for stiff equations show it. 1: changed, or not known yet. */
 static int judge_change(ga_simulator *sim, int now, double work)
@@ -269,7 +280,8 @@ static int judge_change(ga_simulator *sim, int now, double work)
   const int former = (int)plan[GA__PLAN_FORMER], with_2 = former == 2 || ORDERS[now] == 2;
   const int hard = former == 2 && (is_in_stiff_steps(sim->st) || is_often_rejected(plan));
   const double fair = hard ? 1.0 : plan[GA__PLAN_FAIR];
-  const int more = work > fair * plan[GA__PLAN_FORMER_WORK];
+  const int harder = former == 2 && !hard && has_become_harder(sim->st);
+  const int more = !harder && work > fair * plan[GA__PLAN_FORMER_WORK];
   const int is_clear = former == 2 && more && is_in_stiff_steps(sim->st);
   if (former != 0 && with_2 && still_grows(sim)) return 1;
   if (former == 0 || (plan[GA__PLAN_STEPS] < (with_2 ? TRIAL_2 : TRIAL) && !is_clear)) return former != 0;
