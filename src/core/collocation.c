@@ -972,6 +972,15 @@ static int meets_tolerance(const ga_stepper *st, const ga__colloc_progress *p)
   return has_converged(p->size, rho, (ga__colloc_is_slower(st, p) ? OF_OLD : 1.0) * tolerance);
 }
 
+/* Sweeps by the rule for stiff equations end after as many as there are nodes where these are infinitely stiff
+ * and linear, and increments may rise before. */
+#define RISES 1e2
+
+static int is_for_stiff(const ga__colloc *c)
+{
+  return c->in_order && c->now->order % 2 != 0;
+}
+
 /* Near singular positions rounding is amplified by an unknown factor: small increments that do not fall any
  * more, and do not grow, are rounding too. */
 static verdict judge(ga_stepper *st, ga__colloc_progress *p, ga__scratch scratch)
@@ -989,6 +998,7 @@ static verdict judge(ga_stepper *st, ga__colloc_progress *p, ga__scratch scratch
   if (n > 2 && p->rho > SLOWEST && is_at_floor(st, p->size, scratch)) return AT_FLOOR;
   if (p->size < STALL_LIMIT && p->size < GROWN * p->best)
     return p->stalled >= STALLED_MOST ? AT_FLOOR : GO_ON;
+  if (is_for_stiff(c) && n <= c->now->stages + 1) return p->size > RISES * p->first ? FAILED : GO_ON;
   return n > 1 && p->rho > (n > 2 ? SLOWEST : DIVERGES) ? FAILED : GO_ON;
 }
 
@@ -999,8 +1009,9 @@ enum { RENEWALS = 3 };
 
 static int are_far_from_prediction(const ga__colloc *c, const ga__colloc_progress *p, verdict v)
 {
-  return c->in_order && !c->damps && !c->old_factors && (v == GO_ON || v == FAILED) && p->n > 1 &&
-         p->rho > RENEWED && p->size < ASTRAY;
+  const int enough = p->n > (is_for_stiff(c) ? c->now->stages : 1);
+  return c->in_order && enough && !c->old_factors && (v == GO_ON || v == FAILED) && p->rho > RENEWED &&
+         p->size < ASTRAY;
 }
 
 /* From the prediction on; with new factors, or with old ones as long as they serve. */
@@ -1099,6 +1110,7 @@ static int try_other_sweeps(ga_stepper *st, int *damps)
   c->failed_at = st->state_number;
   *damps = c->in_order || !(own[GA__COLLOC_SPAN] > 0.0) || own[GA__COLLOC_DAMPS] > 0.0;
   if (c->in_order) return given || c->failures > (own[GA__COLLOC_STIFF] > 0.0 ? 1 : 2);
+  if (own[GA__COLLOC_SPAN] > 0.0 && own[GA__COLLOC_DAMPS] > 0.0) return 1;
   return given || own[GA__COLLOC_FAILED] + c->failures >= FAILURES;
 }
 
@@ -1114,7 +1126,7 @@ enum { ROUNDS = 6, MOST_MORE = 4 /* sweeps of a round */, MOST_RISES = 2 };
 static int may_be_noisy(const ga_stepper *st)
 {
   const ga__colloc *c = ga__colloc_of(st);
-  return c->in_order && c->now->order % 2 != 0 && st->tolerance > 0.0 && c->own_end;
+  return is_for_stiff(c) && st->tolerance > 0.0 && c->own_end;
 }
 
 static ga_status repeat_sweep(ga_stepper *st, int times, ga__scratch scratch)
