@@ -718,7 +718,8 @@ typedef struct ga_stats {
 typedef struct ga_stepper ga_stepper;
 
 GA_API ga_stepper_opts ga_stepper_defaults(void);
-/* Copies opts, borrows sys. All memory is allocated here. Errors go to ctx, which may differ from the
+/* Copies opts, borrows sys. All memory is allocated here, but that of matrices that few runs need: those of
+ * order 2 of GA_AUTOMATIC come with the first start that takes it. Errors go to ctx, which may differ from the
  * system's context: a stepper used in another thread needs a context of that thread. */
 GA_API ga_status ga_stepper_create(ga_context *ctx, const ga_system *sys, const ga_stepper_opts *opts,
                                    ga_stepper **out);

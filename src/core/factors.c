@@ -46,15 +46,13 @@ static size_t size_of(const ga__matrix *set)
   return (size_t)most;
 }
 
-/* One matrix, or those of all stages twice. */
-static size_t room_of(const ga__factors *f, const ga__matrix *set)
+/* Memory for one matrix, or for those of all stages twice. */
+static ga_status create_kept(ga_stepper *st, int leaves_out)
 {
-  return (f->stages > 1 ? 2 * (size_t)f->stages : 1) * size_of(set);
-}
-
-size_t ga__factors_room(const ga__factors *f)
-{
-  return room_of(f, f->matrix[0]);
+  ga__factors *f = &st->factors;
+  const size_t room = (f->stages > 1 ? 2 * (size_t)f->stages : 1) * size_of(f->matrix[leaves_out]);
+  f->K_kept[leaves_out] = ga__alloc(st->ctx, room, sizeof(double));
+  return f->K_kept[leaves_out] ? GA_OK : ga__no_memory(st->ctx, "an iteration matrix");
 }
 
 /* Plans all forms of the family, the cheapest first. */
@@ -125,15 +123,13 @@ static ga_status create_factors(ga_stepper *st, int leaves_out)
   return status;
 }
 
-/* The matrices with excluded constraints, with their own K_kept. */
+/* The matrices with excluded constraints. */
 static ga_status create_leaving_out(ga_stepper *st)
 {
-  ga__factors *f = &st->factors;
   ga_status status = create_plans(st, 1);
   if (!status) status = create_factors(st, 1);
-  if (!status && !(f->K_kept[1] = ga__alloc(st->ctx, room_of(f, f->matrix[1]), sizeof(double))))
-    status = ga__no_memory(st->ctx, "an iteration matrix");
-  if (status) destroy_set(f->matrix[1]);
+  if (!status) status = create_kept(st, 1);
+  if (status) destroy_set(st->factors.matrix[1]);
   return status;
 }
 
@@ -190,6 +186,7 @@ static ga_status create_plain(ga_stepper *st)
   if (!status && !st->saddle.lu) status = ga__saddle_create(st->sys, st->opts.lu, 0, &st->saddle);
   if (!status) status = create_factors(st, 0);
   if (!status && st->family->form_by_convergence) drop_needless(st->factors.matrix[0]);
+  if (!status) status = create_kept(st, 0);
   return ga__name_column(st, status);
 }
 
@@ -201,11 +198,14 @@ static void begin_with_reduced(ga__factors *f)
 ga_status ga__factors_create(ga_stepper *st)
 {
   ga__factors *f = &st->factors;
-  ga_status status = create_plain(st);
-  if (status == GA_ERR_SINGULAR) status = create_without_plain(st, status);
+  if (f->made) return GA_OK;
+  ga_status status = st->red.plain_refused ? create_leaving_out(st) : create_plain(st);
+  if (status == GA_ERR_SINGULAR && !st->red.plain_refused) status = create_without_plain(st, status);
   f->by_convergence =
       st->family->form_by_convergence && f->matrix[0][GA__COMPLETE].lu && f->matrix[0][GA__REDUCED].lu;
   begin_with_reduced(f);
+  f->made = !status;
+  if (status) ga__factors_destroy(st);
   return status;
 }
 
@@ -216,8 +216,11 @@ void ga__factors_destroy(ga_stepper *st)
       destroy_lu(&st->factors.matrix[leaves_out][form]); /* those of threads use their memory */
   ga__helpers_destroy(&st->factors.helpers);
   for (int leaves_out = 0; leaves_out < 2; leaves_out++) destroy_set(st->factors.matrix[leaves_out]);
-  ga__free(st->ctx, st->factors.K_kept[1]); /* the other one is part of the stepper's block */
-  st->factors.K_kept[1] = NULL;
+  for (int leaves_out = 0; leaves_out < 2; leaves_out++) {
+    ga__free(st->ctx, st->factors.K_kept[leaves_out]);
+    st->factors.K_kept[leaves_out] = NULL;
+  }
+  st->factors.made = 0;
 }
 
 ga_status ga__factors_for_relations(ga_stepper *st)
@@ -228,6 +231,7 @@ ga_status ga__factors_for_relations(ga_stepper *st)
   if (!leaves_out && st->red.plain_refused)
     return ga__refuse(st->ctx, GA_ERR_SINGULAR, GA_REASON_PATTERN_RANK,
                       &(ga__facts){.at = &(ga__fact_time){st->now.scalar[GA__T], NAN, -1, -1}});
+  if (st->provisional) return GA_OK;
   if (f->now.leaves_out == leaves_out &&
       ga__assembly_leaves_out(&ga__matrix_in_use(st)->assembly, null, null_b))
     return GA_OK;

@@ -48,6 +48,7 @@ typedef struct ga__factor_state {
 
 typedef struct ga__factors {
   ga__matrix matrix[2][GA__N_FORMS]; /* plain, and with excluded constraints */
+  int made;                          /* 1: there are matrices */
   int n;                             /* rows of all but the reduced form of two sets of unknowns */
   int stages;                        /* factors kept at the same time, at most */
   ga__helpers *helpers;              /* threads; NULL: none */
@@ -64,12 +65,12 @@ typedef struct ga__factors {
 } ga__factors;
 
 /* -- Matrices -- */
-ga_status ga__factors_create(ga_stepper *st); /* the plain ones, and the saddle-point matrix */
+/* The plain ones, and the saddle-point matrix, unless they are there. */
+ga_status ga__factors_create(ga_stepper *st);
 void ga__factors_destroy(ga_stepper *st);
 ga__matrix *ga__matrix_in_use(ga_stepper *st);
-/* Length of K_kept for the plain matrices. */
-size_t ga__factors_room(const ga__factors *f);
-/* Switches to the matrices for the relations in st->red; creates them if needed. */
+/* Switches to the matrices for the relations in st->red; creates them if needed. Nothing in a start that no
+ * step follows. */
 ga_status ga__factors_for_relations(ga_stepper *st);
 
 /* -- Factors -- */

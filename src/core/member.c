@@ -1,5 +1,5 @@
-/* Members of GA_AUTOMATIC: stabilized steps of order 2, and collocation. The one in use is the stepper's method,
- * with its factors; both change places. */
+/* Members of GA_AUTOMATIC: stabilized steps of order 2, and collocation. The one in use is the stepper's
+ * method, with its factors; both change places. */
 #include "core/stepper.h"
 
 #include <string.h>
@@ -48,23 +48,24 @@ static const ga__method *choose(const ga_stepper *st, const ga__method **second)
 
 static ga_status create(ga_stepper *st)
 {
-  const ga_status status = st->family->create ? st->family->create(st) : GA_OK;
-  return status ? status : ga__factors_create(st);
+  return st->family->create ? st->family->create(st) : GA_OK;
 }
 
+/* Most runs with two members need the matrices of the second one alone: those of the first are made by the
+ * first start with it that a step follows. */
 ga_status ga__members_create(ga_stepper *st)
 {
   const ga__method *second;
   take_method(st, choose(st, &second));
   ga_status status = ga__method_check_system(st);
   if (!status) status = create(st);
-  if (status || !second) return status;
-  const int n = st->factors.n;
+  if (status || !second) return status ? status : ga__factors_create(st);
+  st->factors.n = st->sys->n + st->n_eta;
   st->other.method = second;
   exchange(st);
   status = create(st);
+  if (!status) status = ga__factors_create(st);
   exchange(st);
-  if (st->other.factors.n > n) st->factors.n = st->other.factors.n;
   return status;
 }
 
@@ -87,8 +88,7 @@ size_t ga__members_state_length(const ga_stepper *st)
   const ga__method *const list[] = {st->method, st->other.method};
   size_t most = 0;
   for (int i = 0; i < 2; i++) {
-    const size_t length =
-        list[i] && list[i]->family->state_length ? list[i]->family->state_length(st) : 0;
+    const size_t length = list[i] && list[i]->family->state_length ? list[i]->family->state_length(st) : 0;
     if (length > most) most = length;
   }
   return most;

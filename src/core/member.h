@@ -12,14 +12,14 @@ typedef struct ga__member {
   ga__factors factors;
 } ga__member;
 
-/* The methods of the stepper's options with their data and matrices; st->factors.n and the length of a state
- * are those of the larger one. */
+/* The methods of the stepper's options with their data, and the matrices of the second one, or of the only
+ * one. st->factors.n and the length of a state are those of the larger one. */
 ga_status ga__members_create(ga_stepper *st);
 void ga__members_destroy(ga_stepper *st);
 /* Numbers of the families in a state. */
 size_t ga__members_state_length(const ga_stepper *st);
 /* Takes the first or the second member, if there are two; steps before are forgotten then. A start must
- * follow, unless the state is one of that member. */
+ * follow, which makes its matrices, unless the state is one of that member. */
 void ga__member_use(ga_stepper *st, int second);
 int ga__member_is_second(const ga_stepper *st);
 /* 1: there are two, between which a simulator may choose. */

@@ -328,6 +328,7 @@ static ga_status start_as_given(ga_stepper *st, const ga_start_opts *opts, doubl
   st->has_state = 0;
   ga__forget_steps(st);
   ga_status status = check_values(st, opts, t0, 3, q0, v0, x0, lambda_guess, psi_guess);
+  if (!status && !st->provisional) status = ga__factors_create(st);
   if (status) return status;
   set_values(st, t0, q0, v0, x0, lambda_guess, psi_guess, opts->h);
   st->deriv.dt = 0.25 * opts->h;

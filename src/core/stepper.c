@@ -142,8 +142,6 @@ static ga_status work_create(ga_stepper *st)
                             {&st->probe_f, 2 * nv},
                             {&st->probe_k, 7 * nv},
                             {&st->probe_w, nv},
-                            {&st->factors.K_kept[0], ga__factors_room(&st->factors)},
-                            {&st->other.factors.K_kept[0], ga__factors_room(&st->other.factors)},
                             {&st->begin_q, (size_t)sys->nq},
                             {&st->begin_v, nv},
                             {&st->begin_x, nx},
@@ -358,8 +356,14 @@ ga_status ga_stepper_load(ga_stepper *st, const double *saved)
   ga_status status = refuse_busy(st, "ga_stepper_load");
   if (!status) status = ga__check_saved(st, saved);
   if (status) return status;
+  const double *scalar = saved + SAVED_HEAD + (st->now.scalar - st->now.block);
+  const int second = ga__member_is_second(st);
+  ga__member_use(st, scalar[GA__SECOND] != 0.0);
+  if ((status = ga__factors_create(st))) {
+    ga__member_use(st, second);
+    return status;
+  }
   memcpy(st->now.block, saved + SAVED_HEAD, st->state_length * sizeof(double));
-  ga__member_use(st, st->now.scalar[GA__SECOND] != 0.0);
   ga__forget_steps(st);
   st->has_state = 1;
   ga__state_changed(st);

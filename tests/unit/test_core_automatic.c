@@ -535,6 +535,82 @@ static void memory_fails(void **state)
   rig_close(&r);
 }
 
+/* As if order 2 had been chosen. */
+static void choose_order_2(ga_stepper *st)
+{
+  st->now.plan[GA__PLAN_FORMER] = 0.0;
+  st->now.plan[GA__PLAN_ORDER] = 2.0;
+}
+
+static void step_with_order_2(run *a)
+{
+  assert_status(a->r.ctx, ga_simulator_step(a->sim), GA_OK);
+  assert_int_equal(ga_stepper_order(a->r.st), 2);
+}
+
+/* Matrices of order 2 are made where a run takes it for the first time: every allocation fails in turn there,
+ * and the run goes on from the same state; the step then allocates nothing. */
+static void memory_fails_at_the_change(void **state)
+{
+  (void)state;
+  run a;
+  int changed = 0, n = 1;
+  open_run(&a, "spring_mass", GA_AUTOMATIC, 0, 1e-4, 0.0);
+  start_run(&a);
+  for (int k = 0; k < 10; k++) assert_status(a.r.ctx, ga_simulator_step(a.sim), GA_OK);
+  ga_stepper *st = a.r.st;
+  assert_int_equal(ga__member_is_second(st), 1);
+  for (ga_status status = GA_ERR_MEMORY; status; n++) {
+    choose_order_2(st);
+    const ga_state before = *ga_stepper_state(st);
+    const double q = before.q[0], v = before.v[0];
+    rig_memory.fail_at = rig_memory.count + n;
+    status = ga__sim_change_member(a.sim, &changed);
+    rig_memory.fail_at = 0;
+    assert_int_equal(changed, status == GA_OK);
+    assert_int_equal(ga__member_is_second(st), status != GA_OK);
+    if (!status) break;
+    assert_int_equal(status, GA_ERR_MEMORY);
+    assert_says(a.r.ctx, "out of memory for");
+    const ga_state *after = ga_stepper_state(st);
+    assert_true(after->t == before.t && after->q[0] == q && after->v[0] == v);
+  }
+  assert_true(n > 20);
+  const long count = rig_memory.count;
+  step_with_order_2(&a);
+  assert_int_equal(rig_memory.count, count);
+  close_run(&a);
+}
+
+/* And where a stepper that has not made them yet takes over a state of order 2. */
+static void memory_fails_at_a_load(void **state)
+{
+  (void)state;
+  run a, b;
+  int n = 1;
+  open_run(&a, "stiff_pair_1e6", GA_AUTOMATIC, 0, 1e-4, 0.0),
+      open_run(&b, "stiff_pair_1e6", GA_AUTOMATIC, 0, 1e-4, 0.0);
+  start_run(&a);
+  step_with_order_2(&a);
+  double *saved = malloc(ga_stepper_saved_size(a.r.st) * sizeof(double));
+  assert_status(a.r.ctx, ga_stepper_save(a.r.st, saved), GA_OK);
+  for (ga_status status = GA_ERR_MEMORY; status; n++) {
+    rig_memory.fail_at = rig_memory.count + n;
+    status = ga_stepper_load(b.r.st, saved);
+    rig_memory.fail_at = 0;
+    if (!status) break;
+    assert_int_equal(status, GA_ERR_MEMORY);
+    assert_null(ga_stepper_state(b.r.st));
+  }
+  assert_true(n > 20);
+  const double h = a.r.st->now.scalar[GA__H_OLD];
+  assert_status(a.r.ctx, ga_stepper_step(a.r.st, h), GA_OK);
+  assert_status(b.r.ctx, ga_stepper_step(b.r.st, h), GA_OK);
+  assert_true(ga_stepper_state(a.r.st)->q[0] == ga_stepper_state(b.r.st)->q[0]);
+  free(saved);
+  close_runs(&a, &b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -553,6 +629,8 @@ int main(void)
       cmocka_unit_test(resumed),
       cmocka_unit_test(followed),
       cmocka_unit_test(memory_fails),
+      cmocka_unit_test(memory_fails_at_the_change),
+      cmocka_unit_test(memory_fails_at_a_load),
   };
   return cmocka_run_group_tests_name("core: automatic method", tests, NULL, NULL);
 }
