@@ -7,9 +7,12 @@
 #include <lapacke.h>
 
 typedef struct ga__lu_dense_data {
-  double *factor;    /* [n*n] by columns: L below the diagonal (its own is 1), U on and above */
-  double *scale;     /* [n] 1/R */
+  int width;         /* n, to a multiple of four */
+  double *factor;    /* [n][width] by columns: L below the diagonal (its own is 1), U on and above; then 0 */
+  double *scale;     /* [width] 1/R */
+  double *x;         /* [width] a right-hand side */
   lapack_int *pivot; /* [n] row exchanged with row k at step k, from 1, as LAPACK counts */
+  int *row;          /* [n] of A, which is row k after all exchanges */
 } ga__lu_dense_data;
 
 typedef struct ga__lu_klu_data {

@@ -6,7 +6,7 @@
  * pivot other columns:                  the same with all pivots; their upper part is U12
  *
  * The division changes U11 too, which solutions take as it is: U11 = (U11 D⁻¹) D. */
-#include "base/quad.h"
+#include "lin/columns.h"
 #include "lin/fronts.h"
 #include <math.h>
 #include <stdint.h>
@@ -36,26 +36,10 @@
     DO(0);                                                                                                   \
   }
 enum { FIXED_MOST = 6 };
-#define UNROLLED _Pragma("GCC unroll 8")
-
-static const ga__quad_mask BEHIND[4] = {{0, -1, -1, -1}, {0, 0, -1, -1}, {0, 0, 0, -1}, {0, 0, 0, 0}};
-
-GA__INLINE ga__quad masked(const double *from, ga__quad_mask mask)
-{
-  return (ga__quad)((ga__quad_mask)ga__quad_load(from) & mask);
-}
 
 GA__INLINE ga__quad all_of(double x)
 {
   return (ga__quad){x, x, x, x};
-}
-
-GA__INLINE ga__quad lane(ga__quad v, const int i)
-{
-  return i == 0   ? GA__SHUFFLE(v, v, 0, 0, 0, 0)
-         : i == 1 ? GA__SHUFFLE(v, v, 1, 1, 1, 1)
-         : i == 2 ? GA__SHUFFLE(v, v, 2, 2, 2, 2)
-                  : GA__SHUFFLE(v, v, 3, 3, 3, 3);
 }
 
 /* ---- Fixed sizes: t[] and u[] are in registers ---- */
@@ -63,10 +47,10 @@ GA__INLINE ga__quad lane(ga__quad v, const int i)
 /* u_k = t_k of the upper part, k < n; L11 u is subtracted from t. */
 GA__INLINE void eliminate_top(ga__quad t[2], ga__quad *u, const double *L, int W, const int n, const int own)
 {
-  UNROLLED
+  GA__UNROLLED
   for (int k = 0; k < n; k++) {
-    u[k] = lane(t[k / 4], k % 4);
-    if (k % 4 < 3) t[k / 4] -= masked(L + k * W + k / 4 * 4, BEHIND[k % 4]) * u[k];
+    u[k] = ga__quad_lane(t[k / 4], k % 4);
+    if (k % 4 < 3) t[k / 4] -= ga__quad_masked(L + k * W + k / 4 * 4, GA__BEHIND[k % 4]) * u[k];
     if (k < 4 && own > 4) t[1] -= ga__quad_load(L + k * W + 4) * u[k];
   }
 }
@@ -77,7 +61,7 @@ GA__INLINE void eliminate_down(double *c, const double *end, const ga__quad *u, 
 {
   for (; c < end; c += 4, L += 4) {
     ga__quad v = ga__quad_load(c);
-    UNROLLED
+    GA__UNROLLED
     for (int k = 0; k < n; k++) v -= ga__quad_load(L + k * W) * u[k];
     *(ga__quad *)c = v;
   }
@@ -91,35 +75,6 @@ GA__INLINE void eliminate_fixed(double *c, double *top, const double *L, int W, 
   *(ga__quad *)top = t[0];
   if (own > 4) *(ga__quad *)(top + 4) = t[1];
   if (n > 0) eliminate_down(c + own, c + W, u, L + own, W, n);
-}
-
-/* ---- Any size: four pivots at a time ---- */
-
-GA__INLINE void eliminate_four(double *c, const double *L, int W, int k, const int n)
-{
-  ga__quad t = ga__quad_load(c + k), u[4];
-  L += k * W;
-  UNROLLED
-  for (int i = 0; i < n; i++) {
-    u[i] = lane(t, i);
-    if (i < 3) t -= masked(L + i * W + k, BEHIND[i]) * u[i];
-  }
-  *(ga__quad *)(c + k) = t;
-  for (int r = k + 4; r < W; r += 4) {
-    ga__quad v = ga__quad_load(c + r);
-    UNROLLED
-    for (int i = 0; i < n; i++) v -= ga__quad_load(L + i * W + r) * u[i];
-    *(ga__quad *)(c + r) = v;
-  }
-}
-
-GA__INLINE void eliminate_any(double *c, const double *L, int W, int n)
-{
-  int k = 0;
-  for (; k + 4 <= n; k += 4) eliminate_four(c, L, W, k, 4);
-  if (n - k == 3) eliminate_four(c, L, W, k, 3);
-  if (n - k == 2) eliminate_four(c, L, W, k, 2);
-  if (n - k == 1) eliminate_four(c, L, W, k, 1);
 }
 
 /* ---- Elimination ---- */
@@ -165,12 +120,12 @@ GA__INLINE void finish_column(const ga__front *f, double *P, double *B, int j, c
   double *c = P + j * f->width;
   bring_pivot(f, P, B, j, s, scale->row, taken);
   const double p = pivot[j] = c[j] * scale->row[j] * scale->C[j];
-  const ga__quad one = {1, 1, 1, 1}, over = one / lane(ga__quad_load(c + j / 4 * 4), j % 4);
+  const ga__quad one = {1, 1, 1, 1}, over = one / ga__quad_lane(ga__quad_load(c + j / 4 * 4), j % 4);
   ga__quad most = {0, 0, 0, 0}, bad = out->bad;
   inverse[j] = over[0];
   out->pivot = fabs(p) > out->pivot ? fabs(p) : out->pivot;
   out->bad_pivot += p * 0.0;
-  UNROLLED
+  GA__UNROLLED
   for (int r = 0; r < own; r += 4) *(ga__quad *)(c + r) *= over;
   const double *R = scale->below;
   for (double *l = c + own, *end = c + f->width; l < end; l += 4, R += 4) {
@@ -191,14 +146,14 @@ GA__INLINE double eliminate(const ga__front *f, double *P, double *B, const ga__
   verdict v = {{0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0};
   double *U = P + size * W;
   if (s) {
-    UNROLLED
+    GA__UNROLLED
     for (int j = 0; j < s; j++) {
       eliminate_fixed(P + j * W, P + j * W, P, W, j, own);
       finish_column(f, P, B, j, s, own, scale, taken, inverse, pivot, &v);
     }
   }
   for (int j = 0; !s && j < size; j++) {
-    eliminate_any(P + j * W, P, W, j);
+    ga__eliminate_columns(P + j * W, P, W, j);
     finish_column(f, P, B, j, size, own, scale, taken, inverse, pivot, &v);
   }
   for (int i = 0; i < f->below; i++, U += size) { /* padding is overwritten by the next column */
@@ -207,7 +162,7 @@ GA__INLINE double eliminate(const ga__front *f, double *P, double *B, const ga__
       eliminate_fixed(c, U, P, W, s, own);
       continue;
     }
-    eliminate_any(c, P, W, size);
+    ga__eliminate_columns(c, P, W, size);
     for (int q = 0; q < own; q += 4) *(ga__quad *)(U + q) = ga__quad_load(c + q);
   }
   const double low = v.most[0] > v.most[1] ? v.most[0] : v.most[1],
@@ -258,12 +213,12 @@ GA__INLINE void subtract_below(double *x, const int *index, int contiguous, int 
   for (int i = 0; i < below; i += 4, L += 4) {
     double *at = x + index[i];
     ga__quad v = contiguous ? ga__quad_load(at) : gather(x, index + i);
-    UNROLLED
+    GA__UNROLLED
     for (int k = 0; k < s; k++) v -= ga__quad_load(L + k * W) * u[k];
     if (contiguous) {
       store_part(at, v, below - i);
     } else {
-      UNROLLED
+      GA__UNROLLED
       for (int k = 0; k < 4; k++) x[index[i + k]] = v[k];
     }
   }
@@ -276,14 +231,14 @@ GA__INLINE void lower_fixed(const ga__front *f, const double *L, const int *inde
   const int W = f->width, own = (s + 3) / 4 * 4;
   double *own_x = x + f->first, y[FIXED_MOST];
   ga__quad u[FIXED_MOST];
-  UNROLLED
+  GA__UNROLLED
   for (int k = 0; k < s; k++) y[k] = own_x[taken[k]];
-  UNROLLED
+  GA__UNROLLED
   for (int k = 0; k < s; k++) {
-    UNROLLED
+    GA__UNROLLED
     for (int i = k + 1; i < s; i++) y[i] -= L[k * W + i] * y[k];
   }
-  UNROLLED
+  GA__UNROLLED
   for (int k = 0; k < s; k++) {
     own_x[k] = y[k];
     u[k] = all_of(y[k]);
@@ -304,14 +259,14 @@ GA__INLINE void upper_fixed(const ga__front *f, const double *P, const int *inde
     t[0] -= ga__quad_load(U) * z;
     if (own > 4) t[1] -= ga__quad_load(U + 4) * z;
   }
-  UNROLLED
+  GA__UNROLLED
   for (int k = 0; k < s; k++) y[k] = t[k / 4][k % 4];
-  UNROLLED
+  GA__UNROLLED
   for (int k = s - 1; k > 0; k--) {
-    UNROLLED
+    GA__UNROLLED
     for (int i = 0; i < k; i++) y[i] -= P[k * W + i] * y[k];
   }
-  UNROLLED
+  GA__UNROLLED
   for (int k = 0; k < s; k++) own_x[k] = y[k] * inverse[k];
 }
 
@@ -331,7 +286,7 @@ GA__INLINE void lower_any(const ga__front *f, const double *L, const int *index,
   double *y = x + f->first;
   for (int k = 0; k < own; k++) local[k] = k < s ? y[taken[k]] : 0.0;
   for (int i = 0; i < f->width - own; i++) local[own + i] = x[index[i]];
-  eliminate_any(local, L, f->width, s);
+  ga__eliminate_columns(local, L, f->width, s);
   for (int k = 0; k < s; k++) y[k] = local[k];
   for (int i = 0; i < f->below; i++) x[index[i]] = local[own + i];
 }

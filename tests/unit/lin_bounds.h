@@ -21,22 +21,16 @@ static inline double *bound_numbers(size_t n)
 static inline void bound_dense(const ga_lu *lu, const double *x, double *y)
 {
   const ga__lu_dense_data *d = lu->data;
-  const size_t n = (size_t)lu->A->cols;
+  const size_t n = (size_t)lu->A->cols, W = (size_t)d->width;
   double *u = bound_numbers(n);
   for (size_t j = 0; j < n; j++)
-    for (size_t i = 0; i <= j; i++) u[i] += fabs(d->factor[j * n + i] * x[j]);
-  for (size_t i = 0; i < n; i++) y[i] = u[i];
+    for (size_t i = 0; i <= j; i++) u[i] += fabs(d->factor[j * W + i] * x[j]);
+  for (size_t i = 0; i < n; i++) y[d->row[i]] = u[i];
   for (size_t j = 0; j < n; j++)
     for (size_t i = j + 1; i < n; i++) {
-      assert_true(fabs(d->factor[j * n + i]) <= 1.0); /* the largest of its column was taken as pivot */
-      y[i] += fabs(d->factor[j * n + i]) * u[j];
+      assert_true(fabs(d->factor[j * W + i]) <= 1.0); /* the largest of its column was taken as pivot */
+      y[d->row[i]] += fabs(d->factor[j * W + i]) * u[j];
     }
-  for (size_t k = n; k-- > 0;) {
-    const size_t other = (size_t)d->pivot[k] - 1;
-    const double keep = y[k];
-    y[k] = y[other];
-    y[other] = keep;
-  }
   for (size_t i = 0; i < n; i++) y[i] /= d->scale[i];
   free(u);
 }
