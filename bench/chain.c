@@ -74,14 +74,16 @@ chain *chain_create(int n)
   c->n_pattern = n * ROD_SIZE - END_SIZE;
   c->row = calloc((size_t)c->n_pattern, sizeof *c->row);
   c->col = calloc((size_t)c->n_pattern, sizeof *c->col);
+  c->cluster = calloc(3 * (size_t)n, sizeof *c->cluster);
   c->q0 = calloc(3 * (size_t)n, sizeof *c->q0);
   c->v0 = calloc(3 * (size_t)n, sizeof *c->v0);
-  if (!c->row || !c->col || !c->q0 || !c->v0) {
+  if (!c->row || !c->col || !c->cluster || !c->q0 || !c->v0) {
     chain_destroy(&c);
     return NULL;
   }
   pattern_fill(c);
   for (int i = 0; i < n; i++) c->q0[3 * i] = (i + 0.5) * c->l;
+  for (int i = 0; i < 3 * n; i++) c->cluster[i] = i / 3;
   c->factor = (ga_factor){.kind = GA_RN, .n = 3 * n, .side = GA_LEFT};
   return c;
 }
@@ -91,6 +93,7 @@ void chain_destroy(chain **c)
   if (!c || !*c) return;
   free((*c)->row);
   free((*c)->col);
+  free((*c)->cluster);
   free((*c)->q0);
   free((*c)->v0);
   free(*c);
@@ -258,6 +261,7 @@ void chain_define(const chain *c, ga_system_def *def)
   def->n_pattern = c->n_pattern;
   def->pattern_row = c->row;
   def->pattern_col = c->col;
+  def->cluster = c->cluster;
 }
 
 void chain_tip(const chain *c, const double *q, double tip[2])

@@ -13,6 +13,7 @@ typedef struct chain {
   double l, m, J, g; /* [m], [kg], [kg m²], [m/s²] */
   int n_pattern;
   int *row, *col;  /* [n_pattern] */
+  int *cluster;    /* [3n] rod of each velocity */
   double *q0, *v0; /* [3n] */
   ga_factor factor;
 } chain;

@@ -130,6 +130,10 @@ typedef struct ga__assembly_input {
   const ga__null *null, *null_b; /* relations whose constraints are excluded */
 } ga__assembly_input;
 
+/* Unknowns of a system from which on its expanded matrix, and the order by bodies where KLU seeks pivots, are
+ * worth their larger pattern. */
+enum { GA__ORDER_LARGE = 80 };
+
 /* Whether a matrix of n rows is ordered by bodies (order.c). Those with exclusions always are: their extra
  * diagonal entries would spoil other orders. */
 int ga__order_wants(const ga_system *sys, int n, ga_lu_kind kind, int leaves_out);

@@ -256,11 +256,12 @@ static ga_status is_affordable(ga_stepper *st, int *yes)
   return status;
 }
 
-/* KLU's search for pivots would fill an expanded matrix; few constraints couple little, as of a long beam. */
+/* KLU's search for pivots would fill an expanded matrix; few constraints couple little, as of a long beam.
+ * Small ones take a fifth more work expanded. */
 static int expands(const ga_stepper *st)
 {
   return st->n_eta && st->opts.lu != GA_LU_SPARSE && 4 * st->n_eta >= st->sys->nv && st->sys->cluster &&
-         ga__order_wants(st->sys, st->sys->n, st->opts.lu, 0);
+         st->sys->n >= GA__ORDER_LARGE && ga__order_wants(st->sys, st->sys->n, st->opts.lu, 0);
 }
 
 ga__layout ga__exact_layout(const ga_stepper *st, int leaves_out)

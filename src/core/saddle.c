@@ -51,7 +51,7 @@ static ga_status build(ga__saddle *sd, ga_lu_kind kind, int *row, int *col, int 
     row[count] = col[count] = sys->start[GA_BLOCK_X] + i;
     sd->diag_place[i] = count++;
   }
-  int n = sys->n, ordered = ga__order_wants(sys, n, kind, sd->leaves_out);
+  int n = sys->n, ordered = n >= GA__ORDER_LARGE && ga__order_wants(sys, n, kind, sd->leaves_out);
   for (int i = 0; (ordered || sd->leaves_out) && i < m; i++) {
     row[count] = col[count] = sys->nv + i;
     sd->pair_place[i] = count++;

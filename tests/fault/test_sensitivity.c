@@ -187,7 +187,8 @@ static void each_allocation_with_redundant_constraints_fails(void **state)
     const long total = rig_memory.count;
     assert_true(total > 20);
     for (long n = 1; n <= total; n += rig_stride(total))
-      if (!share(methods[i], n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+      if (!share(methods[i], n) && !rig_memory.kept)
+        fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
   }
 }
 
