@@ -36,7 +36,8 @@
 #include <string.h>
 
 enum { REST = 50 };
-enum { FEW_NUMBERS = 1000000 }; /* larger factors, and KLU for them, are created at their first use */
+enum { FEW_NUMBERS = 1000000 }; /* larger factors are created at their first use, KLU always: its search for
+                                   pivots allocates anyway */
 enum { LINE = 8 };              /* numbers in a line of the cache */
 enum { TOGETHER = 8 };          /* matrices solved at a time */
 /* [-] larger scaled entries of L21 would amplify rounding; larger pivots show that the scaling is out of
@@ -186,12 +187,9 @@ static ga_status create_plan(ga_lu *lu)
 static ga_status create_numbers(ga_lu *lu)
 {
   blocks *b = lu->data;
-  ga_status status = GA_OK;
   b->plan = &b->shared->fronts;
   lu->info.n_fill = n_fill(b);
-  if (b->plan->n_factors > FEW_NUMBERS) return GA_OK;
-  status = create_klu(lu);
-  return status ? status : allocate_factors(lu);
+  return b->plan->n_factors > FEW_NUMBERS ? GA_OK : allocate_factors(lu);
 }
 
 static ga_status block_create(ga_lu *lu)
