@@ -1,4 +1,4 @@
-/* Checks of long arrays: all finite, largest absolute value. */
+/* Checks of arrays: all finite, largest absolute value. */
 #include "base/base_impl.h"
 #include "base/quad.h"
 
@@ -7,6 +7,8 @@
 
 /* Independent sums and maxima in parallel: the compiler may not reorder floating-point sums itself. */
 enum { LANES = 4, AT_ONCE = 4 * LANES };
+/* Up to this length a loop over single numbers takes fewer instructions. */
+enum { FEW = 6 };
 
 GA__WIDE static int all_finite(const double *a, int n)
 {
@@ -16,6 +18,7 @@ GA__WIDE static int all_finite(const double *a, int n)
   int i = 0;
   for (; i + AT_ONCE <= n; i += AT_ONCE)
     for (int k = 0; k < LANES; k++) sum[k] += ga__quad_load(a + i + 4 * k) * 0.0;
+  for (; i + 4 <= n; i += 4) sum[0] += ga__quad_load(a + i) * 0.0;
   for (; i < n; i++) rest += a[i] * 0.0;
   const ga__quad all = sum[0] + sum[1] + sum[2] + sum[3];
   return all[0] + all[1] + all[2] + all[3] + rest == 0.0;
@@ -23,7 +26,10 @@ GA__WIDE static int all_finite(const double *a, int n)
 
 int ga__all_finite(const double *a, int n)
 {
-  return all_finite(a, n);
+  double sum = 0;
+  if (n > FEW) return all_finite(a, n);
+  for (int i = 0; i < n; i++) sum += a[i] * 0.0;
+  return sum == 0.0;
 }
 
 GA__WIDE static double largest(const double *a, int n)
@@ -39,6 +45,11 @@ GA__WIDE static double largest(const double *a, int n)
       most[k] = ga__quad_larger((ga__quad)((ga__quad_mask)x & sign), most[k]);
       bad[k] += x * 0.0;
     }
+  for (; i + 4 <= n; i += 4) {
+    const ga__quad x = ga__quad_load(a + i);
+    most[0] = ga__quad_larger((ga__quad)((ga__quad_mask)x & sign), most[0]);
+    bad[0] += x * 0.0;
+  }
   for (; i < n; i++) {
     rest = fabs(a[i]) > rest ? fabs(a[i]) : rest;
     not_finite += a[i] * 0.0;
@@ -54,5 +65,11 @@ GA__WIDE static double largest(const double *a, int n)
 
 double ga__largest(const double *a, int n)
 {
-  return largest(a, n);
+  double most = 0, not_finite = 0;
+  if (n > FEW) return largest(a, n);
+  for (int i = 0; i < n; i++) {
+    most = fabs(a[i]) > most ? fabs(a[i]) : most;
+    not_finite += a[i] * 0.0;
+  }
+  return most + not_finite;
 }
