@@ -85,6 +85,7 @@ static ga_status create(ga_stepper *st)
                             {&c->q, GA__NODES * nq},
                             {&c->r, GA__NODES * n},
                             {&c->end_q, nv},
+                            {&c->coarse_end_q, nv},
                             {&c->end_place, nq},
                             {&c->gap_v, nv},
                             {&c->gap_x, nx},

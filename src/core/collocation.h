@@ -55,6 +55,7 @@ typedef struct ga__colloc {
   double *gap_v, *gap_x; /* [nv], [n_x] from the polynomials' ends of v and x to those of the step, */
   double *end_place;     /* [nq] and the place of q there */
   double *end_q;         /* [nv] move from the polynomial's end to that of the step, for dense output */
+  double *coarse_end_q;  /* [nv] the same for the polynomial of Ω' through the nodes */
   double *omega;         /* [nv] Ω there; in a step from node to node that at which the node has T */
   double *inside;        /* [GA__NODES][2 nv] of dense output */
   double *levels;        /* [GA__COLLOC_LEVELS][n] for estimates of errors */
@@ -77,8 +78,8 @@ typedef struct ga__colloc {
   int damps;          /* and 1: by the rule for stiff equations */
   int failures;       /* of sweeps, but for those of that rule, at the state of this number */
   unsigned long failed_at;
-  unsigned long end_number;     /* number of the state that end_q belongs to, */
-  unsigned long further_number; /* and of that of further */
+  /* Numbers of the states that these belong to. */
+  unsigned long gap_number, end_number, coarse_end_number, further_number;
   /* -- Where the matrix of the end was made, for derivatives by parameters; z as the unknowns -- */
   double made_t, made_shift;
   int made_early; /* 1: at the prediction of the last node, 0: at a later iterate */

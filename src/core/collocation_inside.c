@@ -262,18 +262,38 @@ static void find_gaps(const ga_stepper *st, const curve *of, const double *end_v
   for (int i = 0; i < nx; i++) of->gap_x[i] = end_x[i] - of->gap_x[i];
 }
 
-/* c->gap_v, gap_x, and end_q := the move from Ω(1) to the end of the step; once a step. */
+/* c->gap_v, gap_x; once a step. */
+static void find_own_gaps(ga_stepper *st)
+{
+  ga__colloc *c = ga__colloc_of(st);
+  if (c->gap_number == st->state_number) return;
+  const curve own = own_curve(st);
+  find_gaps(st, &own, st->now.v, st->now.x);
+  c->gap_number = st->state_number;
+}
+
+/* The same, and end_q := the move from Ω(1) to the end of the step. */
 static void find_end(ga_stepper *st, double *omega, double *q)
 {
   const ga_system *sys = st->sys;
   ga__colloc *c = ga__colloc_of(st);
+  find_own_gaps(st);
   if (c->end_number == st->state_number) return;
-  const curve own = own_curve(st);
-  find_gaps(st, &own, st->now.v, st->now.x);
   exponent_at(st, 1.0, 0, omega);
   ga_group_move(sys->group, q, st->next.q, omega);
   ga_group_difference(sys->group, c->end_q, q, st->now.q);
   c->end_number = st->state_number;
+}
+
+/* The same from exponent_by_rates(), which at the end is Ω of the last node, into coarse_end_q. */
+static void find_coarse_end(ga_stepper *st)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  find_own_gaps(st);
+  if (c->coarse_end_number == st->state_number) return;
+  ga_group_difference(sys->group, c->coarse_end_q, c->q + c->now->stages * sys->nq, st->now.q);
+  c->coarse_end_number = st->state_number;
 }
 
 /* The state at an end of the step, to the last bit. */
@@ -308,7 +328,8 @@ static void motion_at(ga_stepper *st, double s, const place *p, const ga__inside
     else
       exponent_at(st, s, p->terms, omega);
     ga_group_move(sys->group, out->q, st->next.q, omega);
-    for (int i = 0; i < sys->nv; i++) omega[i] = p->part * c->end_q[i];
+    const double *end = out->coarse ? c->coarse_end_q : c->end_q;
+    for (int i = 0; i < sys->nv; i++) omega[i] = p->part * end[i];
     ga_group_move(sys->group, out->q, out->q, omega);
   }
   if (out->v) integrate_v(st, &own, p, out->v);
@@ -397,8 +418,12 @@ ga_status ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out
     copy_state(st->sys, s > 0.0 ? &st->now : &st->next, out);
     return GA_OK;
   }
-  find_end(st, c->omega, c->end_place);
-  if (!out->coarse) find_further(st);
+  if (out->coarse) {
+    find_coarse_end(st);
+  } else {
+    find_end(st, c->omega, c->end_place);
+    find_further(st);
+  }
   const place p = place_at(st, s, out->coarse ? 0 : c->n_further);
   const int forces = asks_for_forces(st, out);
   const ga__inside at = forces ? complete(st, out) : *out;

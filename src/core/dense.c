@@ -370,7 +370,7 @@ ga_status ga__interpolate_xdot(ga_stepper *st, double t, double *xdot)
   const history k = history_of(st);
   if (st->family->interpolate)
     return st->family->interpolate(st, (t - before->scalar[GA__T]) / k.h,
-                                   &(ga__inside){.xdot = xdot, .plain = 1});
+                                   &(ga__inside){.xdot = xdot, .coarse = 1, .plain = 1});
   const values rates = {now->xdot, before->xdot, before->xdot_prev, before->xdot_prev2,
                         st->sys->size[GA_BLOCK_X]};
   parabola(xdot, &rates, &k, (t - before->scalar[GA__T]) / k.h);
