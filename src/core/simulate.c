@@ -302,7 +302,7 @@ ga_status ga_simulator_start(ga_simulator *sim, const ga_start_opts *start, doub
   sim->t0 = t0;
   sim->start = start ? *start : ga_start_defaults();
   sim->begins = ga__has_members(sim->st) && sim->opts.fixed_h == 0.0;
-  if (sim->begins) ga__member_use(sim->st, 0);
+  if (sim->begins) ga__member_use(sim->st, 1);
   ga__breaks_begin(&sim->breaks, sim->opts.t_end);
   ga__sim_set_grid(sim);
   sim->st->run_length = ga__sim_run_length(sim);

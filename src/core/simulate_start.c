@@ -1,5 +1,6 @@
 /* Starts of the simulator, and restarts behind jumps, events and edges. */
 #include "core/simulate.h"
+#include "core/start.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,6 +22,17 @@ static int is_too_fast(const ga_simulator *sim, const ga_start_opts *s, const ga
   return sim->opts.fixed_h > 0.0 && s->shift_a && r->jerk_change > FAST;
 }
 
+/* The start itself; `begun`: there is one with another h. */
+static ga_status start_with(ga_simulator *sim, const ga_start_opts *s, int begun, double t, const double *q,
+                            const double *v, const double *x, const double *lambda, const double *psi,
+                            ga_start_report *report)
+{
+  ga_stepper *st = sim->st;
+  int done = 0;
+  const ga_status status = begun ? ga__start_resize(st, s, report, &done) : GA_OK;
+  return status || done ? status : ga_stepper_start(st, s, t, q, v, x, lambda, psi, report);
+}
+
 ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, const double *q, const double *v,
                                 const double *x, const double *lambda, const double *psi,
                                 ga_start_report *report)
@@ -34,7 +46,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
   const int jumps = sim->breaks.next.before <= t; /* a jump exactly here, if not just before */
   sim->piece = t;
   double room = fmax((jumps ? o->t_end : ga__sim_stop_time(sim)) - t, ga__sim_least_step(sim));
-  int chosen = h_given > 0.0;
+  int chosen = h_given > 0.0, begun = 0;
   ga__sim_warn_aliasing(sim, t);
   const int behind = sim->breaks.passed == t;
   s.forward = s.forward || jumps || behind || sim->behind_edge;
@@ -42,9 +54,9 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
   if (behind) s.max_change = HUGE_VAL; /* velocities may jump by any amount if that is accepted */
   s.h = fmin(chosen ? h_given : 1e-3 * ga__sim_run_length(sim), room);
   for (;;) {
-    sim->st->provisional = !chosen;
+    const int provisional = sim->st->provisional = !chosen || sim->begins;
     sim->st->steps_adapt = o->fixed_h == 0.0;
-    ga_status status = ga_stepper_start(sim->st, &s, t, q, v, x, lambda, psi, report);
+    ga_status status = start_with(sim, &s, begun, t, q, v, x, lambda, psi, report);
     sim->st->on_grid = o->fixed_h > 0.0;
     sim->st->regular = o->fixed_h;
     sim->st->of_last = 0.0;
@@ -83,9 +95,10 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
       sim->begins = 0;
       if ((status = ga__sim_choose_first_member(sim, &second))) return status;
       ga__member_use(sim->st, second);
-      if (second && chosen) continue;
     }
-    if (chosen) break;
+    if (!provisional) break;
+    begun = 1;
+    if (chosen) continue;
     chosen = 1;
     s.h = fmin(ga__sim_choose_first_step(sim), room);
     if (!s.shift_a)

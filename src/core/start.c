@@ -174,12 +174,27 @@ static ga_status make_undefined_fatal(ga_stepper *st, ga_status status)
   return st->ctx->error.status = GA_ERR_INCONSISTENT;
 }
 
+/* What belongs to steps of opts->h: auxiliaries, rates, and the first matrix. */
+static ga_status prepare_steps(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
+                               ga__scratch scratch)
+{
+  const ga_system *sys = st->sys;
+  ga__state *f = &st->now;
+  ga_status status = start_auxiliaries(st, opts, r, scratch);
+  if (status) return status;
+  const int has = f->scalar[GA__HAS_JERK] != 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = has ? st->jerk_lambda[i] : 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = has ? st->jerk_psi[i] : 0.0;
+  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = has ? st->jerk_y[i] : 0.0;
+  st->red.valid = 1;
+  if ((status = ga__ready_relations(st)) || st->provisional) return status;
+  return first_factors(st, opts->h, scratch);
+}
+
 /* From positions on the constraints to a complete state. */
 static ga_status complete_start(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r,
                                 ga__scratch scratch)
 {
-  const ga_system *sys = st->sys;
-  ga__state *f = &st->now;
   ga_status status = ga__start_project_velocity(st, opts, NULL, &r->velocity, &r->nonholonomic, scratch);
   if (!status) status = ga__start_guess_outputs(st);
   if (!status)
@@ -188,14 +203,7 @@ static ga_status complete_start(ga_stepper *st, const ga_start_opts *opts, ga_st
   if (!status) status = ga__method_check_vdot(st);
   if (status) return status;
   r->rcond = ga_lu_get_info(st->saddle.lu)->rcond;
-  if ((status = start_auxiliaries(st, opts, r, scratch))) return status;
-  const int has = f->scalar[GA__HAS_JERK] != 0.0;
-  for (int i = 0; i < sys->size[GA_BLOCK_LAMBDA]; i++) f->lambda_prev[i] = has ? st->jerk_lambda[i] : 0.0;
-  for (int i = 0; i < sys->size[GA_BLOCK_PSI]; i++) f->psi_prev[i] = has ? st->jerk_psi[i] : 0.0;
-  for (int i = 0; i < sys->size[GA_BLOCK_Y]; i++) f->y_prev[i] = has ? st->jerk_y[i] : 0.0;
-  st->red.valid = 1;
-  if ((status = ga__ready_relations(st)) || st->provisional) return status;
-  return first_factors(st, opts->h, scratch);
+  return prepare_steps(st, opts, r, scratch);
 }
 
 /* Whether plain matrices will be singular. Checked if factors are expensive, since the search for missing
@@ -211,6 +219,13 @@ static ga_status predict_singular(ga_stepper *st, int *yes)
   return status;
 }
 
+/* Of the matrices of a plain start. */
+static double least_condition(const ga_stepper *st)
+{
+  const int has_factors = !st->factors.now.leaves_out && st->factors.now.valid;
+  return fmin(st->saddle.least_rcond, has_factors ? st->stats.rcond : 1.0);
+}
+
 /* Start without regard to redundancy. *doubtful: this may be wrong. */
 static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_start_report *r, int *doubtful,
                                ga__scratch scratch)
@@ -220,9 +235,8 @@ static ga_status start_plainly(ga_stepper *st, const ga_start_opts *opts, ga_sta
   st->saddle.least_rcond = st->other_saddle.least_rcond = 1.0;
   ga_status status = make_undefined_fatal(st, ga__start_project_position(st, opts, &r->position, scratch));
   if (!status) status = complete_start(st, opts, r, scratch);
-  double rcond = fmin(st->saddle.least_rcond,
-                      !st->factors.now.leaves_out && st->factors.now.valid ? st->stats.rcond : 1.0);
-  *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT || (!status && rcond < DOUBTFUL);
+  *doubtful = status == GA_RETRY_SINGULAR || status == GA_ERR_INCONSISTENT ||
+              (!status && least_condition(st) < DOUBTFUL);
   return status;
 }
 
@@ -427,6 +441,48 @@ ga_status ga_stepper_start(ga_stepper *st, const ga_start_opts *opts, double t0,
   if (st->sys->def.n_switches == 0 || !q0 || !v0 || !x0)
     return start_as_given(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
   return start_switched(st, opts, t0, q0, v0, x0, lambda_guess, psi_guess, report);
+}
+
+/* Whether a plain start, which has succeeded, is right: constraints are not redundant. */
+static ga_status is_right(ga_stepper *st, int *yes)
+{
+  const ga_point p = ga__state_point(&st->now);
+  const int ask =
+      least_condition(st) < DOUBTFUL && st->opts.redundant == GA_REDUNDANT_ACCEPT && has_constraints(st);
+  const ga_status status = ask ? ga__find_relations(st, &p) : GA_OK;
+  *yes = !status && st->red.null.r == 0;
+  return status;
+}
+
+ga_status ga__start_resize(ga_stepper *st, const ga_start_opts *opts, ga_start_report *report, int *done)
+{
+  const ga_error said = st->ctx->error;
+  const ga__scratch scratch = ga__stack_begin(&st->scratch);
+  *done = 0;
+  if (!st->has_state || st->red.null.r > 0 || st->sys->def.n_switches > 0 || opts->a || ga__has_offset(st))
+    return GA_OK;
+  ga_status status = ga__factors_create(st);
+  if (status) return status;
+  st->has_state = 0;
+  st->now.scalar[GA__H_START] = opts->h;
+  st->now.scalar[GA__SECOND] = ga__member_is_second(st);
+  ga__state_changed(st);
+  st->deriv.dt = 0.25 * opts->h;
+  st->ctx->starting = GA__STARTING;
+  status = prepare_steps(st, opts, report, scratch);
+  if (!status) status = is_right(st, done);
+  st->ctx->starting = 0;
+  if (!status) status = ga__stack_check(st->ctx, &st->scratch);
+  if (status && status != GA_RETRY_SINGULAR && status != GA_ERR_INCONSISTENT) return status;
+  if (status) *done = 0;
+  if (!*done) {
+    st->ctx->error = said;
+    return GA_OK;
+  }
+  st->has_state = st->red.valid = 1;
+  st->begun = *opts;
+  ga__state_show(st);
+  return GA_OK;
 }
 
 void ga__start_again(ga_stepper *st, ga__again again)

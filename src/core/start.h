@@ -6,6 +6,11 @@
 
 enum { GA__START_ITERATIONS = 25 };
 
+/* -- Steps of another size (start.c) -- */
+/* After a start that no step follows, the same with opts->h for steps. *done 0: it has to be made from the
+ * beginning, since its matrices are doubtful, or what is done there depends on h. */
+ga_status ga__start_resize(ga_stepper *st, const ga_start_opts *opts, ga_start_report *report, int *done);
+
 /* -- Projections (project.c) -- */
 ga_start_change ga__start_no_change(void);
 /* Whether an iteration has converged; relative increments; *before: the last one. */
