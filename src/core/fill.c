@@ -144,23 +144,32 @@ static int same_run(const ga__direct *a, const ga__direct *b)
 static const int LENGTH[] = {6, 3, 1};
 enum { N_LENGTHS = sizeof LENGTH / sizeof *LENGTH };
 
+static int is_next(const ga__direct *a, const ga__direct *b)
+{
+  return b->place == a->place + 1 && b->entry == a->entry + 1 && same_run(a, b) &&
+         b->place / STRIPE == a->place / STRIPE;
+}
+
+/* strip[i]: directs from i on that follow each other without a gap. */
+static void find_strips(const ga__assembly *as, int n, int *strip)
+{
+  for (int i = n - 1; i >= 0; i--)
+    strip[i] = i + 1 < n && is_next(&as->direct[i], &as->direct[i + 1]) ? strip[i + 1] + 1 : 1;
+}
+
 /* One run from directs[from..to) for the pieces of one length; only counted while as->run is NULL; *at: its
  * first copy, then the one behind it. */
-static void cut_run(ga__assembly *as, int from, int to, int length, int *at)
+static void cut_run(ga__assembly *as, int from, int to, const int *strip, int length, int *at)
 {
   const int before = *at;
-  for (int i = from; i < to;) {
+  for (int i = from; i < to; i += strip[i]) {
     const ga__direct *d = &as->direct[i];
-    int strip = 1;
-    while (i + strip < to && d[strip].place == d->place + strip && d[strip].entry == d->entry + strip)
-      strip++;
-    for (int k = 0, done = 0; k < N_LENGTHS; k++)
-      for (; done + LENGTH[k] <= strip; done += LENGTH[k])
-        if (LENGTH[k] == length) {
-          if (as->run) as->copy[*at] = (ga__copy){d->entry + done, d->place + done};
-          ++*at;
-        }
-    i += strip;
+    int done = 0, k = 0;
+    for (; LENGTH[k] != length; k++) done += (strip[i] - done) / LENGTH[k] * LENGTH[k];
+    for (; done + length <= strip[i]; done += length) {
+      if (as->run) as->copy[*at] = (ga__copy){d->entry + done, d->place + done};
+      ++*at;
+    }
   }
   if (*at == before) return;
   if (as->run)
@@ -170,7 +179,7 @@ static void cut_run(ga__assembly *as, int from, int to, int length, int *at)
 }
 
 /* Returns the number of copies. */
-static int cut_runs(ga__assembly *as, int n)
+static int cut_runs(ga__assembly *as, int n, const int *strip)
 {
   int at = 0;
   as->n_runs = 0;
@@ -179,7 +188,7 @@ static int cut_runs(ga__assembly *as, int n)
     for (to = from + 1;
          to < n && same_run(&as->direct[from], &as->direct[to]) && as->direct[to].place / STRIPE == stripe;)
       to++;
-    for (int k = 0; k < N_LENGTHS; k++) cut_run(as, from, to, LENGTH[k], &at);
+    for (int k = 0; k < N_LENGTHS; k++) cut_run(as, from, to, strip, LENGTH[k], &at);
     if (as->run) as->stripe[stripe].runs = as->n_runs;
   }
   return at;
@@ -205,11 +214,15 @@ static ga_status arrange_copies(ga__assembly *as, unsigned char *seen)
     seen[as->direct[n++].place] = 1;
   }
   if (n && sort_copies(as, n)) return GA_ERR_MEMORY;
-  as->copy = ga__alloc(as->ctx, (size_t)cut_runs(as, n), sizeof *as->copy);
+  int *strip = ga__alloc(as->ctx, (size_t)n, sizeof *strip);
+  if (!strip) return GA_ERR_MEMORY;
+  find_strips(as, n, strip);
+  as->copy = ga__alloc(as->ctx, (size_t)cut_runs(as, n, strip), sizeof *as->copy);
   as->run = ga__alloc(as->ctx, (size_t)as->n_runs, sizeof *as->run);
-  if (!as->copy || !as->run) return GA_ERR_MEMORY;
-  cut_runs(as, n);
-  return GA_OK;
+  const int complete = as->copy && as->run;
+  if (complete) cut_runs(as, n, strip);
+  ga__free(as->ctx, strip);
+  return complete ? GA_OK : GA_ERR_MEMORY;
 }
 
 /* Sorts tiles by the stripe of their last column, when copies to the other columns are done; stable. */
