@@ -44,6 +44,10 @@
 #define SWEEPS 2
 enum { PASSES = 3 };  /* over the nodes, for Ω, at most */
 #define PASS_RATE 0.2 /* by which they contract */
+/* Between sweeps Ω may be off by a part of the next increment, by the contraction so far; that of the first
+ * sweep, which better ones are not relied upon. */
+#define PART_OF_NEXT 0.05
+#define FIRST_RATE 0.3
 /* Orders of Radau for stiff equations, where the one of Lobatto was at most ORDER_OF_LOOSE, and beyond. */
 enum { ORDER_OF_LOOSE = 6, STIFF_ORDER = 5, STIFF_ORDER_TIGHT = 7 };
 #define STALL_LIMIT 1e-7 /* increments below this that fall by less than STALLS in STALLED_MOST sweeps, */
@@ -164,8 +168,8 @@ GA__INLINE void sum_of(const int count, double *to, const double *from, int n, c
   }
 }
 
-GA__WIDE static void sum_nodes(int count, double *to, const double *from, int n, const double *w,
-                               const double *nodes, int stride)
+GA__INLINE void sum_by_count(int count, double *to, const double *from, int n, const double *w,
+                             const double *nodes, int stride)
 {
   switch (count) {
   case 2:
@@ -185,6 +189,12 @@ GA__WIDE static void sum_nodes(int count, double *to, const double *from, int n,
   }
 }
 
+GA__WIDE static void sum_nodes(int count, double *to, const double *from, int n, const double *w,
+                               const double *nodes, int stride)
+{
+  sum_by_count(count, to, from, n, w, nodes, stride);
+}
+
 /* to[n] = from + h Σ_j w_j node_j; from NULL: 0. */
 static void add_nodes(const ga__colloc_rule *rule, double h, const double *w, const double *nodes, int stride,
                       double *to, const double *from, int n)
@@ -202,11 +212,16 @@ void ga__colloc_add(const ga__colloc_rule *rule, double h, const double *w, cons
   add_nodes(rule, h, w, nodes, stride, to, to, n);
 }
 
-/* to_m = begin + h Σ A_mj rate_j, rate[GA__NODES][stride] */
-static void integrate(const ga__colloc_rule *rule, double h, const double *begin, const double *rate,
-                      int stride, double *to, int n)
+/* to_m = begin + h Σ A_mj rate_j, rate[GA__NODES][stride]; begin NULL: 0. */
+GA__WIDE static void integrate(const ga__colloc_rule *rule, double h, const double *begin, const double *rate,
+                               int stride, double *to, int n)
 {
-  for (int m = 1; m <= rule->stages; m++) add_nodes(rule, h, rule->A[m], rate, stride, to + m * n, begin, n);
+  double scaled[GA__NODES];
+  const int first = rule->first, count = rule->stages - first + 1;
+  for (int m = 1; n > 0 && m <= rule->stages; m++) {
+    for (int j = 0; j < count; j++) scaled[j] = h * rule->A[m][first + j];
+    sum_by_count(count, to + m * n, begin, n, scaled, rate + first * stride, stride);
+  }
 }
 
 /* to[n] := from; the largest difference that this makes. */
@@ -235,6 +250,13 @@ GA__WIDE static double replace(double *to, const double *from, int n)
 static double exact_enough(const ga_stepper *st)
 {
   return ga__colloc_tolerance(st) * st->h * ga__colloc_of(st)->size_v / PASS_RATE;
+}
+
+/* The same between sweeps, behind an increment of p->size. */
+static double exact_for_now(const ga_stepper *st, const ga__colloc_progress *p)
+{
+  const double rate = p->n > 0 ? fmin(p->rho, FIRST_RATE) : FIRST_RATE;
+  return fmax(exact_enough(st), PART_OF_NEXT * rate * p->size * st->h * ga__colloc_of(st)->size_v);
 }
 
 /* Ω_m by passes over the nodes, from those of the last sweep, until they move by no more than `enough`. */
@@ -473,8 +495,8 @@ static void count_jacobian(ga_stepper *st)
   if (!st->sys->def.jacobian) st->stats.difference_jacobians++;
 }
 
-void ga__colloc_fill(const ga_stepper *st, ga__assembly *as, const double *D, const double *Q, const double *G,
-                     double d, double inverse)
+void ga__colloc_fill(const ga_stepper *st, ga__assembly *as, const double *D, const double *Q,
+                     const double *G, double d, double inverse)
 {
   ga__assembly_input in = {.source = {D, Q, G, NULL, NULL},
                            .scale = {[ONE] = 1.0, [STEP] = d, [STEP2] = d * d, [INV_STEP] = inverse},
@@ -736,10 +758,10 @@ static ga__measure weigh_node(const ga_stepper *st, const double *d, int *worst)
   out.acc = out.tight = in_v;
   ga__take_largest(&out, in_v, worst, 0, d, sys->nv);
   for (int b = GA_BLOCK_LAMBDA; b < GA_N_BLOCKS; b++) {
+    if (sys->size[b] == 0) continue;
     const double *at = d + sys->start[b], most = ga__max_abs(at, sys->size[b], NULL);
-    if (sys->size[b])
-      ga__take_largest(&out, b == GA_BLOCK_X ? 0.5 * st->h * most / c->size_x : FREE * most / st->size[b],
-                       worst, sys->start[b], at, sys->size[b]);
+    ga__take_largest(&out, b == GA_BLOCK_X ? 0.5 * st->h * most / c->size_x : FREE * most / st->size[b],
+                     worst, sys->start[b], at, sys->size[b]);
   }
   return out;
 }
@@ -811,7 +833,8 @@ double ga__colloc_left_in(const ga_stepper *st, int block)
 {
   const ga__colloc *c = ga__colloc_of(st);
   const double in_rates = block == GA_BLOCK_V ? c->size_v : c->size_x;
-  const double size = block == GA_BLOCK_V || block == GA_BLOCK_X ? 2.0 * in_rates / st->h : st->size[block] / FREE;
+  const double size =
+      block == GA_BLOCK_V || block == GA_BLOCK_X ? 2.0 * in_rates / st->h : st->size[block] / FREE;
   return ga__colloc_tolerance(st) * size;
 }
 
@@ -942,7 +965,7 @@ static ga_status sweep(ga_stepper *st, int renew, ga__colloc_progress *p, ga__sc
   measure_sizes(st);
   transform_constraints(st);
   status = solve_nodes(st, p);
-  if (!status) move_nodes(st, exact_enough(st));
+  if (!status) move_nodes(st, exact_for_now(st, p));
   return status;
 }
 

@@ -11,7 +11,7 @@
 
 enum { PROJECTIONS = 6, SOLUTIONS = 10 };
 #define SETTLED 1e-15 /* [-] relative moves below this are rounding */
-#define CLOSER 1e-4   /* part of the tolerance of the sweeps for what constraints may be off */
+#define CLOSER 1e-3   /* part of the tolerance of the sweeps for what constraints may be off */
 #define SLOW 0.5 /* contraction above which gaps are rounding, and a new matrix is made for accelerations */
 #define TIGHTER 1e-1 /* part of the tolerance of the sweeps */
 /* Factors of an earlier step are replaced where they contract less than this, and moves are not rounding. */
