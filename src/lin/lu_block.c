@@ -27,7 +27,7 @@
  *
  * Nothing is scaled: rows are weighed with R and columns with C, powers of two found with the first factors,
  * where pivots are sought and judged. */
-#include "base/quad.h"
+#include "lin/columns.h"
 #include "lin/fronts.h"
 #include <limits.h>
 #include <math.h>
@@ -709,6 +709,7 @@ static void move_known(const blocks *b, const ga__front *first, const ga__front 
 static void load(const blocks *b, const double *rhs)
 {
   const ga__fronts *plan = b->plan;
+  GA__UNROLLED
   for (int k = 0; k < plan->n; k++) b->x[k] = rhs[plan->P[k]];
   memset(b->x + plan->n, 0, 4 * sizeof *b->x);
 }
@@ -716,6 +717,7 @@ static void load(const blocks *b, const double *rhs)
 static void store(const blocks *b, double *rhs)
 {
   const ga__fronts *plan = b->plan;
+  GA__UNROLLED
   for (int k = 0; k < plan->n; k++) rhs[plan->Q[k]] = b->x[k];
 }
 
