@@ -887,11 +887,17 @@ static double floor_size(const ga_stepper *st)
  *   u' = T(Ω_b)⁻¹ v'      Ω' = Ω_b + d (u' − u_m)      d = h Q_mm
  * and constraints −g/d, −k/d. */
 
+/* to += by · d, n numbers */
+GA__WIDE static void add_scaled(double *to, double by, const double *d, int n)
+{
+  GA__INDEPENDENT
+  for (int i = 0; i < n; i++) to[i] += by * d[i];
+}
+
 /* to[n] += h Σ_{j<m} Q_mj d_j */
 static void add_before(const ga__colloc *c, double h, int m, const double *d, int stride, double *to, int n)
 {
-  for (int j = 1; j < m; j++)
-    for (int i = 0; i < n; i++) to[i] += h * c->now->Q[m][j] * d[j * stride + i];
+  for (int j = 1; j < m; j++) add_scaled(to, h * c->now->Q[m][j], d + j * stride, n);
 }
 
 /* The node at its new point; du[nv] := u' − u_m. */
@@ -906,8 +912,8 @@ static void place_node(ga_stepper *st, int m, const double *all_du, double *du)
   add_before(c, st->h, m, all_du, nv, omega, nv);
   ga_group_exponent_rate(sys->group, du, omega, v);
   ga__copy_numbers(c->omega, omega, nv);
-  for (int i = 0; i < nv; i++) du[i] -= c->rate[m * nv + i];
-  for (int i = 0; i < nv; i++) omega[i] += step_of(st, m) * du[i];
+  add_scaled(du, -1.0, c->rate + m * nv, nv);
+  add_scaled(omega, step_of(st, m), du, nv);
   ga_group_move(sys->group, c->q + m * sys->nq, st->now.q, omega);
 }
 
@@ -918,13 +924,16 @@ static ga_status solve_node(ga_stepper *st, int m, double *du, ga__colloc_progre
   ga__colloc *c = ga__colloc_of(st);
   const double d = step_of(st, m);
   double *r = c->r + m * sys->n, *z = c->z + m * sys->n, *rate = c->rate + m * sys->nv;
-  for (int i = 0; i < sys->n; i++) r[i] = i >= sys->nv && i < sys->start[GA_BLOCK_X] ? -r[i] / d : -r[i];
+  const int first = sys->nv, end = sys->start[GA_BLOCK_X];
+  for (int i = 0; i < sys->n; i++) r[i] = -r[i];
+  for (int i = first; i < end; i++) r[i] /= d;
   const ga_status status = ga__colloc_solve(st, m, r);
   if (status) return status;
   double *turned = st->exponent; /* free here */
   ga_group_exponent_rate(sys->group, turned, c->omega, r);
-  for (int i = 0; i < sys->nv; i++) du[i] += d * turned[i], rate[i] += du[i];
-  for (int i = 0; i < sys->n; i++) z[i] += r[i];
+  add_scaled(du, d, turned, sys->nv);
+  add_scaled(rate, 1.0, du, sys->nv);
+  add_scaled(z, 1.0, r, sys->n);
   const double one = fmax(weigh_node(st, r, NULL).all, 0.5 * ga__max_abs(du, sys->nv, NULL) / c->size_v);
   p->last = fmax(p->last, one);
   if (one > p->size || !(one == one)) {
