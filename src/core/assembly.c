@@ -602,9 +602,16 @@ ga_status ga__assembly_lu(const ga__assembly *as, ga_lu_kind kind, ga_lu **out)
                      : ga_lu_create(as->ctx, as->K, kind, out);
 }
 
+void ga__assembly_place(ga__assembly *as, double *value)
+{
+  if (!as->own_value) as->own_value = as->K->value;
+  as->K->value = value;
+}
+
 void ga__assembly_destroy(ga__assembly *as)
 {
   if (!as->ctx) return;
+  if (as->own_value) as->K->value = as->own_value;
   ga_context *ctx = as->ctx;
   void *const block[] = {as->direct,   as->diag_place,      as->group,      as->group_entry, as->group_place,
                          as->eta_b,    as->eta_place,       as->pair_place, as->copy,        as->run,

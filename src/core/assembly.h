@@ -105,6 +105,7 @@ typedef struct ga__assembly {
   int n_left_out, *left_out; /* rows excluded from K, */
   int *left_out_column;      /* and columns */
   ga_sparse *K;
+  double *own_value; /* memory of K, if its values are elsewhere */
   int n_direct;
   ga__direct *direct; /* NULL once arranged */
   ga__copy *copy;
@@ -133,6 +134,9 @@ typedef struct ga__assembly_input {
 /* Unknowns of a system from which on its expanded matrix, and the order by bodies where KLU seeks pivots, are
  * worth their larger pattern. */
 enum { GA__ORDER_LARGE = 80 };
+
+/* From now on the values of K are written to this array of nnz numbers. */
+void ga__assembly_place(ga__assembly *as, double *value);
 
 /* Whether a matrix of n rows is ordered by bodies (order.c). Those with exclusions always are: their extra
  * diagonal entries would spoil other orders. */

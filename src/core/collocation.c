@@ -507,9 +507,10 @@ void ga__colloc_fill(const ga_stepper *st, ga__assembly *as, const double *D, co
 }
 
 /* The matrix of a node from its derivatives. */
-static void fill_matrix(const ga_stepper *st, const ga__site *site, int m)
+static void fill_matrix(ga_stepper *st, const ga__site *site, int m)
 {
   const double d = shift_of(st, m);
+  ga__factors_open_stage(st, stage_of(st, m));
   ga__colloc_fill(st, site->assembly, site->D, site->Q, site->G, d, 1.0 / d);
 }
 

@@ -376,11 +376,18 @@ void ga__factors_keep(ga_stepper *st)
   for (int i = 0; i < N_LU; i++) ga__lu_mark(lu[i]);
 }
 
-/* Values of the matrix of a stage in K_kept, by the state of the factors. */
-static double *stage_values(const ga__factors *f, const ga__factor_state *s, int stage)
+/* One of two places of a stage in K_kept. */
+static double *stage_values(const ga__factors *f, int slot, int stage)
 {
-  const size_t nnz = size_of(f->matrix[s->leaves_out]);
-  return f->K_kept[s->leaves_out] + (size_t)(s->slot[stage] * f->stages + stage) * nnz;
+  const int leaves_out = f->now.leaves_out;
+  return f->K_kept[leaves_out] + (size_t)(slot * f->stages + stage) * size_of(f->matrix[leaves_out]);
+}
+
+void ga__factors_open_stage(ga_stepper *st, int stage)
+{
+  const ga__factors *f = &st->factors;
+  if (st->opts.newton.reuse == GA_REUSE)
+    ga__assembly_place(ga__stage_assembly(st, stage), stage_values(f, !f->kept.slot[stage], stage));
 }
 
 void ga__factors_save_matrix(ga_stepper *st)
@@ -396,10 +403,7 @@ void ga__factors_save_matrix(ga_stepper *st)
 void ga__factors_save_stage(ga_stepper *st, int stage)
 {
   ga__factors *f = &st->factors;
-  const ga_sparse *K = ga__stage_assembly(st, stage)->K;
-  if (st->opts.newton.reuse != GA_REUSE) return;
-  f->now.slot[stage] = !f->kept.slot[stage];
-  memcpy(stage_values(f, &f->now, stage), K->value, (size_t)K->nnz * sizeof(double));
+  if (st->opts.newton.reuse == GA_REUSE) f->now.slot[stage] = !f->kept.slot[stage];
 }
 
 /* After a step that failed with the reduced form, the next one does not begin with it. */
@@ -427,12 +431,14 @@ ga_status ga__factors_refactor(ga_stepper *st)
   ga__factors *f = &st->factors;
   if (!f->restore) return GA_OK;
   ga__matrix *m = ga__matrix_in_use(st);
-  const int nnz = m->assembly.K->nnz;
+  const ga_sparse *K = m->assembly.K;
   ga_status status = GA_OK;
   f->restore = 0;
   for (int stage = 0; !status && stage < (f->stages > 1 ? f->now.n_stages : 1); stage++) {
-    memcpy(ga__stage_assembly(st, stage)->K->value, stage_values(f, &f->now, stage),
-           (size_t)nnz * sizeof(double));
+    if (f->stages > 1)
+      ga__assembly_place(ga__stage_assembly(st, stage), stage_values(f, f->now.slot[stage], stage));
+    else
+      memcpy(K->value, f->K_kept[f->now.leaves_out], (size_t)K->nnz * sizeof(double));
     st->stats.factorisations++;
     status = ga_lu_factor(ga__stage_factors(m, stage));
   }

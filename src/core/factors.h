@@ -89,7 +89,8 @@ void ga__factors_forget(ga_stepper *st); /* discards everything of earlier steps
 /* -- Rollback -- */
 void ga__factors_keep(ga_stepper *st);        /* at the beginning of a step */
 void ga__factors_save_matrix(ga_stepper *st); /* before the first renewal in it */
-/* With several stages: behind each factorisation. */
+/* With several stages: before each matrix is made, and behind its factorisation. */
+void ga__factors_open_stage(ga_stepper *st, int stage);
 void ga__factors_save_stage(ga_stepper *st, int stage);
 /* After a step was taken back or has failed. */
 void ga__factors_restore(ga_stepper *st, int failed);
