@@ -1008,15 +1008,26 @@ typedef struct ga_event_rule {
    * that of the event, s; must depend on its arguments alone. */
   int (*jump)(void *user, int parameter, int k, int event, const ga_state *s, double *q, double *v,
               double *x);
-  void *user; /* handed to both, which return as ga_eval_fn */
+  void *user;               /* handed to both, which return as ga_eval_fn */
+  const char *const *names; /* of the events, for messages, borrowed; NULL: numbers */
 } ga_event_rule;
 /* Differentiates events too: their times, and the motion behind them. Copies rule. Without it
- * ga_sensitivity_step() refuses them. Refused by name: events that the motion only touches, and two at the
- * same time. */
+ * ga_sensitivity_step() refuses them. Several events at the same time act one after the other, as they do in
+ * the run. Refused by name: events that the motion only touches, those at the end of a run and where another
+ * event or a break is, unless they move with it, and those whose condition is 0 where the motion begins and
+ * moves with a parameter. In on_event, before the changes of an event, ga_sensitivity_step() may be called as
+ * well: the step that ends there can then be seen inside. */
 GA_API ga_status ga_sensitivity_use_events(ga_sensitivity *se, const ga_event_rule *rule);
 /* [s] Derivative of the time of the stepper's present state: at an event that has ended the run, of its time.
  */
 GA_API double ga_sensitivity_time(const ga_sensitivity *se, int parameter);
+/* Where the present state is: at the end of a step or a start; at a break of a function of time, or behind
+ * it; at an event that changes the motion or ends the run, or behind it. */
+typedef enum ga_place { GA_PLACE_STEP, GA_PLACE_BREAK, GA_PLACE_EVENT } ga_place;
+GA_API ga_place ga_sensitivity_place(const ga_sensitivity *se);
+/* Derivatives of the present state as its time moves, by ga_sensitivity_time(); otherwise as
+ * ga_sensitivity_at(). */
+GA_API const ga_state *ga_sensitivity_moving(const ga_sensitivity *se, int parameter);
 /* Derivatives by a parameter of the stepper's present state, at a fixed time also behind breaks that a
  * parameter moves; .q[nv] in the algebra: q(p + ε) = move(q, ε .q), .t is the time of the state. NULL before
  * the start. Valid until the next step. */

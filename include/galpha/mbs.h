@@ -1195,6 +1195,16 @@ GA_API int ga_event_watch_switched(ga_event_watch *watch);
 /* Values of all event expressions at a state, g[ga_machine_n_events()]. */
 GA_API ga_status ga_event_watch_values(ga_event_watch *watch, const ga_state *s, double *g);
 
+/* The events of a machine at other values of parameters, for ga_sensitivity_use_events(). */
+typedef struct ga_event_variants ga_event_variants;
+/* at[n × GA_PARAMETER_VALUES]: the machine at the values of each parameter. The machines must outlive it.
+ * Errors go to ctx, that of the sensitivity. Refused: other events there. */
+GA_API ga_status ga_event_variants_create(ga_context *ctx, const ga_machine *m, int n,
+                                          const ga_machine *const *at, ga_event_variants **out);
+GA_API void ga_event_variants_destroy(ga_event_variants **variants);
+/* The rule that follows from them, which must outlive its use. */
+GA_API ga_event_rule ga_event_variants_rule(ga_event_variants *variants);
+
 /* After a start of kinematics that was refused because motions are free: coordinates of joints and scalar
  * bodies that determine the motion once they are prescribed, "shoulder.angle, elbow.angle", into text.
  * Returns the length it needs, as snprintf does; 0: none is known, for example of bodies without joints. */
@@ -1248,6 +1258,12 @@ GA_API ga_status ga_machine_signal_slopes(const ga_machine *m, const ga_state *s
 GA_API ga_status ga_machine_signal_sensitivities(const ga_machine *m, const ga_machine *const at[GA_PARAMETER_VALUES],
                                                  double step, const ga_state *s, const ga_direction *d, int n,
                                                  const int *index, double *out);
+
+/* Derivatives of n signals (index NULL: all) by time at the same state: 0 but for those whose expressions
+ * contain t, or functions of it. By differences of order 4, over parts of `span` [s]. GA_ERR_DERIVATIVE: as
+ * above. */
+GA_API ga_status ga_machine_signal_rates(const ga_machine *m, double span, const ga_state *s, int n,
+                                         const int *index, double *out);
 
 /* out += Σ weight[i] times the derivatives of signal index[i] by everything that a state at s consists of, q in the
  * algebra: the transpose of the above without `at`, as seeds of an adjoint (ga_adjoint_gradient()) need it. Exact where

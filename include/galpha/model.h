@@ -226,6 +226,10 @@ GA_API const ga_parameter *ga_model_variation_parameter(const ga_model_variation
  * start at an equilibrium needs them: eq has just found that of the model itself, from its initial positions.
  */
 GA_API ga_status ga_model_variation_settle(ga_model_variation *variation, ga_equilibrium *eq);
+/* The events of the model m is of, at the values of n variations, for ga_sensitivity_use_events(): their rule
+ * is ga_event_variants_rule(). *out NULL: it has none. The variations must outlive it. Errors go to ctx. */
+GA_API ga_status ga_model_variation_events(ga_context *ctx, const ga_machine *m, int n,
+                                           ga_model_variation *const *variation, ga_event_variants **out);
 
 /* The model as one text that can be read again, for keeping beside results: as it was read, below a line that
  * names its file; where others are included or opts.set gives parameters, what ga_model_write_text() gives,

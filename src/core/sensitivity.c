@@ -265,33 +265,40 @@ void ga_sensitivity_destroy(ga_sensitivity **se)
 
 /* ---- The run ---- */
 
+static ga_state tangent_view(const ga_sensitivity *se, const ga__tangent *d)
+{
+  return (ga_state){se->st->now.scalar[GA__T],
+                    d->q,
+                    d->v,
+                    d->vdot,
+                    d->a,
+                    d->lambda,
+                    d->psi,
+                    se->st->red.null.r > 0 ? NULL : d->eta,
+                    d->x,
+                    d->xdot,
+                    d->w,
+                    d->y};
+}
+
 /* Notes the state that the derivatives belong to. */
 ga_status ga__sensitivity_show(ga_sensitivity *se)
 {
   const ga_status status = ga__times_fix(se);
   if (status) return status;
   for (int j = 0; j < se->n; j++) {
-    const ga__tangent *d = se->parameter[j].dt != 0.0 ? &se->parameter[j].fixed : &se->parameter[j].now;
-    se->parameter[j].view = (ga_state){se->st->now.scalar[GA__T],
-                                       d->q,
-                                       d->v,
-                                       d->vdot,
-                                       d->a,
-                                       d->lambda,
-                                       d->psi,
-                                       se->st->red.null.r > 0 ? NULL : d->eta,
-                                       d->x,
-                                       d->xdot,
-                                       d->w,
-                                       d->y};
+    ga__parameter *par = &se->parameter[j];
+    par->view = tangent_view(se, par->dt != 0.0 ? &par->fixed : &par->now);
+    par->view_moving = tangent_view(se, &par->now);
   }
   memcpy(se->last, se->st->now.block, se->n_last * sizeof *se->last);
   se->t = se->st->now.scalar[GA__T];
+  se->number = se->st->state_number;
   se->started = 1;
   return GA_OK;
 }
 
-static int is_last(const ga_sensitivity *se, const ga__state *s)
+int ga__sensitivity_is_at(const ga_sensitivity *se, const ga__state *s)
 {
   return s->scalar[GA__T] == se->t && memcmp(s->block, se->last, se->n_last * sizeof *se->last) == 0;
 }
@@ -307,7 +314,7 @@ ga_status ga_sensitivity_begin(ga_sensitivity *se)
   for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
   ga__parameters_forget(se);
   ga__times_begin(se);
-  se->met = -1;
+  se->n_met = se->place = se->n_last_events = 0;
   se->failed = GA_OK;
   const ga_status status = ga__sensitivity_start(se, 0);
   return status ? status : ga__sensitivity_show(se);
@@ -335,7 +342,7 @@ ga_status ga__sensitivity_check_step(ga_sensitivity *se, const ga_stepper *st)
 static ga_status check_step(ga_sensitivity *se)
 {
   ga_stepper *st = se->st;
-  if (st->can_undo && is_last(se, &st->next)) return ga__sensitivity_check_step(se, st);
+  if (st->can_undo && ga__sensitivity_is_at(se, &st->next)) return ga__sensitivity_check_step(se, st);
   return ga__refuse_order(
       se->ctx, "ga_sensitivity_step",
       "right after every single step; one was left out, or several were made, as onto an event");
@@ -359,42 +366,58 @@ static ga_status differentiate_restart(ga_sensitivity *se)
     return ga__refuse_sensitivity(
         se, "the run has passed an edge of the motion, where equations jump or have a corner",
         "replace it by a smooth law");
-  if (st->begun_as == GA__CHANGING || (st->begun_as == GA__AFTER_EVENT && se->met >= 0)) {
+  if (st->begun_as == GA__CHANGING || se->n_met > 0) {
     ga__times_of_event(se);
     const ga_status status = ga__sensitivity_start(se, 1);
-    se->met = -1;
+    se->place = se->n_met > 0 ? GA_PLACE_EVENT : GA_PLACE_STEP;
+    se->n_met = 0;
     return status;
   }
   if (st->begun_as != GA__BEHIND_JUMP)
     return ga__refuse_sensitivity(se, "the run was restarted by an event, whose time depends on parameters",
                                   "leave out events that change the motion");
   const ga_status status = ga__times_of_restart(se);
+  se->place = GA_PLACE_BREAK;
   return status ? status : ga__sensitivity_start(se, 1);
+}
+
+ga_status ga__sensitivity_restart(ga_sensitivity *se)
+{
+  const ga_status status = differentiate_restart(se);
+  return status ? status : ga__sensitivity_show(se);
 }
 
 ga_status ga_sensitivity_step(ga_sensitivity *se)
 {
   if (!se) return GA_ERR_ARGUMENT;
   ga_stepper *st = se->st;
+  if (se->failed) return se->ctx->error = se->why, se->failed;
   if (!se->started) return ga__refuse_order(se->ctx, __func__, "after ga_sensitivity_start()");
-  if (se->failed) {
-    se->started = 0;
-    se->ctx->error = se->why;
-    return se->failed;
-  }
-  if (se->met >= 0 && is_last(se, &st->now)) { /* the run has ended there */
-    se->met = -1;
-    return GA_OK;
-  }
+  if (se->n_met > 0 && se->number == st->state_number) return GA_OK; /* at an event, as yet unchanged by it */
   se->started = 0;
-  const int restarted = st->has_state && st->now.scalar[GA__H_OLD] == 0.0 && !st->can_undo;
-  const ga_status status = restarted ? differentiate_restart(se) : ga__sensitivity_one_step(se);
-  return status ? status : ga__sensitivity_show(se);
+  if (st->has_state && st->now.scalar[GA__H_OLD] == 0.0 && !st->can_undo) return ga__sensitivity_restart(se);
+  ga_status status = ga__sensitivity_one_step(se);
+  if (!status) status = ga__sensitivity_show(se);
+  if (!status) status = ga__events_at_end(se);
+  if (status) se->started = 0;
+  return status;
 }
 
 const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter)
 {
-  return se && se->started && parameter >= 0 && parameter < se->n ? &se->parameter[parameter].view : NULL;
+  const int known = se && se->started && !se->failed && parameter >= 0 && parameter < se->n;
+  return known ? &se->parameter[parameter].view : NULL;
+}
+
+const ga_state *ga_sensitivity_moving(const ga_sensitivity *se, int parameter)
+{
+  const ga_state *at = ga_sensitivity_at(se, parameter);
+  return at ? &se->parameter[parameter].view_moving : NULL;
+}
+
+ga_place ga_sensitivity_place(const ga_sensitivity *se)
+{
+  return se && se->started ? (ga_place)se->place : GA_PLACE_STEP;
 }
 
 double ga_sensitivity_doubt(const ga_sensitivity *se, int parameter)

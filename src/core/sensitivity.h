@@ -6,6 +6,7 @@
 #include "core/stepper.h"
 
 enum { GA__N_AT = GA_PARAMETER_VALUES };
+enum { GA__MOST_MET = 16 }; /* events at one state */
 
 struct ga__colloc_linear; /* sensitivity_collocation.h */
 
@@ -42,7 +43,8 @@ typedef struct ga__parameter {
   double doubt;  /* [-] estimated error of differences, relative to the largest derivative of their kind */
   int linear;    /* steps in a row in which the equations were linear in it */
   int plain;     /* 1: in the last step they were of degree 2 at the most */
-  ga_state view; /* of now, */
+  ga_state view; /* of now, at a fixed time */
+  ga_state view_moving;
   ga_state view_inside;
 } ga__parameter;
 
@@ -82,8 +84,15 @@ struct ga_sensitivity {
   ga__least least;
   struct ga__colloc_linear *colloc; /* of steps by collocation; NULL: there are none */
   ga_event_rule rule;               /* .g NULL: events are not differentiated */
-  int met;                          /* the event at which the last step has ended; −1: none */
-  ga_status failed;                 /* why that cannot be differentiated, and the message */
+  int met[GA__MOST_MET], n_met;     /* events at the present state, whose changes have not been made yet */
+  int event;                        /* the one that is evaluated */
+  int place;                        /* of the present state: ga_sensitivity_place() */
+  int on_break, behind_break;  /* 1: the last step has ended on a break of a function of time; an event has
+                                  happened behind one */
+  int n_last_events;           /* events of a run that has ended with the last step; 0: it has not */
+  const ga_event *last_events; /* borrowed from the simulator until the next step */
+  unsigned long number;        /* of the stepper's state that the derivatives belong to */
+  ga_status failed;            /* why an event cannot be differentiated, and the message */
   ga_error why;
   ga_sensitivity *next;  /* of the stepper's watchers */
   ga__variant own;       /* the run's own equations at another time */
@@ -181,15 +190,19 @@ ga_status ga__exact_inside(ga_sensitivity *se, int j, double t);
 /* par->inside, at a fixed part of the step with its times held, becomes that at a fixed time; with_z 0: of q,
  * v and x alone. */
 ga_status ga__times_inside(ga_sensitivity *se, int j, double t, int with_z);
+ga_status ga__times_at_begin(ga_sensitivity *se, int j); /* par->inside at the beginning of the step */
 
 /* -- Events (sensitivity_events.c) -- */
-/* se->at_q, at_v, at_x := what an event makes of its state at value k of parameter j; s: with room for the
- * state. */
+/* se->at_q, at_v, at_x := what the events at the present state make of it at value k of parameter j; s: with
+ * room for the state. */
 ga_status ga__event_jump(ga_sensitivity *se, int j, int k, ga_state *s);
 void ga__sensitivity_unwatch(ga_sensitivity *se);
+ga_status ga__events_at_end(ga_sensitivity *se); /* of the run, behind its last step */
 /* The last step by all parameters; and what is shown of its end. */
 ga_status ga__sensitivity_one_step(ga_sensitivity *se);
+ga_status ga__sensitivity_restart(ga_sensitivity *se); /* the restart that the stepper has made */
 ga_status ga__sensitivity_show(ga_sensitivity *se);
+int ga__sensitivity_is_at(const ga_sensitivity *se, const ga__state *s); /* whether it is the state shown */
 void ga__times_of_event(ga_sensitivity *se); /* behind a restart by an event */
 
 /* -- Equations by parameters (sensitivity_equations.c) -- */

@@ -619,10 +619,11 @@ static ga_status inside(ga_sensitivity *se, int j, double t)
   ga__tangent *out = &se->parameter[j].inside;
   const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T], part = (t - begin) / (end - begin);
   ga_point p;
-  if (!(part > 0.0 && part < 1.0)) {
-    copy_tangent(st->sys, part > 0.0 ? now : before, out);
+  if (part >= 1.0) {
+    copy_tangent(st->sys, par->dt != 0.0 ? &par->fixed : now, out);
     return GA_OK;
   }
+  if (!(part > 0.0)) return ga__times_at_begin(se, j);
   ga_status status = look_inside(se, t, part, &p);
   if (status) return status;
   ga__colloc_change *c = &s->change;

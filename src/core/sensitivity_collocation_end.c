@@ -433,7 +433,8 @@ ga_status ga__colloc_rates(ga_sensitivity *se, ga__tangent *rate)
   const ga_point end = ga__state_point(now);
   const double way = MOVE * now->scalar[GA__H_OLD];
   double *by_t = se->g, *value = se->rhs, *r = se->colloc->end;
-  if (ga__colloc_is_stiff(st)) return ga__times_slope(se, 2 * ga__colloc_of(st)->now->stages - 1, rate);
+  if (ga__colloc_is_stiff(st) || st->red.null.r > 0)
+    return ga__times_slope(se, 2 * ga__colloc_of(st)->now->stages - 1, rate);
   ga__copy_numbers(rate->q, now->v, sys->nv);
   ga__copy_numbers(rate->v, now->vdot, sys->nv);
   ga__copy_numbers(rate->x, now->xdot, sys->size[GA_BLOCK_X]);

@@ -187,6 +187,16 @@ static ga_status add_moved(ga_sensitivity *se, ga__parameter *par, double t, dou
   return status ? status : subtract_rate(se, par, t, s, (1.0 - s) * par->dt_begin + s * par->dt, with_z);
 }
 
+/* At the beginning of the step, where dense output is the state itself. */
+ga_status ga__times_at_begin(ga_sensitivity *se, int j)
+{
+  ga__parameter *par = &se->parameter[j];
+  const double t = se->st->next.scalar[GA__T];
+  const ga_status status = interpolate_q(se, t, se->mid_q);
+  memcpy(par->inside.block, par->before.block, se->n_tangent * sizeof *par->inside.block);
+  return status || par->dt_begin == 0.0 ? status : subtract_rate(se, par, t, 0.0, par->dt_begin, 1);
+}
+
 /* All of dense output at a fixed time. */
 static ga_status differentiate_moved(ga_sensitivity *se, ga__parameter *par, double t)
 {

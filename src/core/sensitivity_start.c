@@ -132,8 +132,11 @@ static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepp
     q = se->at_q, v = se->at_v, x = se->at_x;
     other->again = st->begun_as; /* outputs before are the first guess */
     ga__copy_numbers(other->begin_y, st->begin_y, st->sys->size[GA_BLOCK_Y]);
-    if (has_samples(st)) status = sample_before(se, j, k, other);
-    if (se->met >= 0) status = jump_at_event(se, j, k, other);
+    if (se->n_met > 0) {
+      if ((status = jump_at_event(se, j, k, other))) return status;
+    } else if (has_samples(st)) {
+      status = sample_before(se, j, k, other);
+    }
   } else if (has_samples(st) && !x) {
     x = st->sample_x;
   }

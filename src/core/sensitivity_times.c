@@ -91,6 +91,7 @@ static void set_offsets(const ga__parameter *par, double dt, double offset[GA__N
 void ga__times_begin(ga_sensitivity *se)
 {
   se->piece = se->clear = se->st->now.scalar[GA__T];
+  se->on_break = se->behind_break = 0;
   for (int j = 0; j < se->n; j++) {
     ga__parameter *par = &se->parameter[j];
     par->dt_grid = 0.0;
@@ -119,6 +120,9 @@ ga_status ga__times_of_step(ga_sensitivity *se)
   ga_breakpoint own;
   int ends = 0;
   ga_status status = is_break(se, t, from, &ends, &own);
+  se->on_break = ends;
+  se->behind_break = 0;
+  se->place = ends ? GA_PLACE_BREAK : GA_PLACE_STEP;
   for (int j = 0; j < se->n && !status; j++) {
     ga__parameter *par = &se->parameter[j];
     double behind[GA__N_AT], rate;
@@ -132,7 +136,9 @@ ga_status ga__times_of_step(ga_sensitivity *se)
       par->dh = rate - par->dt;
     }
     if (!ends && st->on_grid)
-      par->dh = st->of_last > 0.0 ? st->of_last * par->dh_old : par->dt_grid - par->dt;
+      par->dh = st->to_end          ? -par->dt
+                : st->of_last > 0.0 ? st->of_last * par->dh_old
+                                    : par->dt_grid - par->dt;
     par->dt += par->dh;
     if (!ends) set_offsets(par, par->dt, par->to);
     if (!status) status = check_shift(se, par);
@@ -187,6 +193,7 @@ ga_status ga__times_of_restart(ga_sensitivity *se)
     if (!status) status = find_first_size(se, j);
   }
   se->piece = se->clear = t;
+  se->on_break = 0;
   return status;
 }
 
@@ -197,11 +204,12 @@ void ga__times_of_event(ga_sensitivity *se)
     ga__parameter *par = &se->parameter[j];
     par->dt_begin = par->dt_grid = par->dt;
     par->dh = par->dh_old = par->dh_old2 = par->dh_start = 0.0;
-    set_offsets(par, par->dt, par->to);
+    if (!se->behind_break)
+      set_offsets(par, par->dt, par->to); /* else they are those of the break, to rounding */
     set_offsets(par, 0.0, par->longer);
     memcpy(par->from, par->to, sizeof par->from);
   }
-  se->piece = se->clear = st->now.scalar[GA__T];
+  if (!se->on_break) se->piece = se->clear = st->now.scalar[GA__T]; /* else a restart behind it follows */
 }
 
 /* ---- The formulas of a step ---- */
@@ -321,7 +329,7 @@ static ga_status rates_at_start(ga_sensitivity *se, ga__tangent *rate)
 
 int ga__times_move(const ga_sensitivity *se)
 {
-  if (se->met >= 0) return 1;
+  if (se->n_met > 0) return 1;
   for (int j = 0; j < se->n; j++)
     if (se->parameter[j].dt != 0.0) return 1;
   return 0;

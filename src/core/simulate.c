@@ -400,6 +400,7 @@ ga_status ga_simulator_step(ga_simulator *sim)
   const ga_status projected = project_velocity(sim, before);
   if (projected) return projected;
   sim->finished = !status && at_end;
+  if (sim->finished && !gone) ga__sensitivities_end(sim->st, sim->opts.n_events, sim->events);
   int wish = sim->opts.observer && sim->opts.observer(sim->opts.user, sim->st);
   return status || sim->finished || wish ? GA_STOPPED : GA_OK;
 }

@@ -173,8 +173,8 @@ void ga__sim_count_rejection(ga_simulator *sim, ga_status status);
 ga_status ga__sim_fail_step(ga_simulator *sim, double t, const char *what, double h);
 /* Steps until one is accepted; *err: its error. GA__AT_EDGE: none was, as the current state is at an edge. */
 ga_status ga__sim_make_accepted_step(ga_simulator *sim, double *err);
-/* Takes the last step back and steps to t instead, with outputs on the way; if t is its beginning up to
- * rounding, stays there. */
+/* Takes the last step back and steps to t instead, with outputs on the way but none up to t itself; if t is
+ * its beginning up to rounding, stays there. */
 ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err);
 
 /* -- Checks within steps (simulate_inside.c) -- */

@@ -26,8 +26,9 @@ enum { SAMPLES = 8 };     /* of the polynomial, in each part */
 enum { MAX_NARROW = 40 }; /* evaluations in search of an extreme */
 /* Crossings before the one that was found: they are looked for up to this part of the way before it. */
 #define BEFORE 0.02
-#define NEAR_END 0.01 /* [-] of a step, in which g is taken to be a straight line */
-enum { MOST_COMING = 4 };
+#define NEAR_END 0.01 /* [-] of a step, in which g is taken to be a straight line, */
+#define STRAIGHT 0.05 /* [-] if it does not bend by more than this part of its change there */
+enum { MOST_COMING = 6 };
 enum { MOST_EARLIER = 100, MOST_CHANGES = 10000 };
 
 static void *user_of(const ga_simulate_opts *o)
@@ -355,6 +356,8 @@ static ga_status resolve_zero_event(ga_simulator *sim, int i, double beginning, 
   double after =
       fmax(fmin(PEEK * (end - beginning), PEEK_AGAIN * sim->since[i]), ga__sim_time_resolution(sim));
   ga_status status = look_behind(sim, i, beginning, after);
+  if (!status && sim->events[i].action != GA_EVENT_RECORD && (way == 0 || way * sim->g[i] > 0.0))
+    ga__sensitivities_touch(sim->st, i);
   if (!sim->opts.event_bounds) sim->from[i] = beginning;
   if (status || !sim->opts.event_bounds || !ga__sim_event_is_rounding(sim, i, sim->from[i])) return status;
   while (!status && sim->from[i] < end && ga__sim_event_is_rounding(sim, i, sim->from[i]))
@@ -381,7 +384,7 @@ static ga_status handle_one(ga_simulator *sim, int i, const ga_state *s, int *re
 {
   const ga_event_action action = sim->events[i].action;
   const int again = action == GA_EVENT_RESTART;
-  if (action != GA_EVENT_RECORD) ga__sensitivities_meet(sim->st, i);
+  if (action != GA_EVENT_RECORD) ga__sensitivities_meet(sim->st, i, ga__sim_is_end(sim, s->t));
   ga_status status =
       report_event(sim, i, s, again ? sim->q : NULL, again ? sim->v : NULL, again ? sim->x : NULL);
   if (!status && again && sim->since[i] < ga__sim_least_step(sim)) status = fail_restarts(sim, i);
@@ -457,20 +460,45 @@ static ga_status survey_step(ga_simulator *sim)
   return status ? status : look_inside(sim);
 }
 
-/* The step that ends on an event is not the one in which it was found, and may end before it by the error of
- * both: it would be found once more just behind. It is made longer, but not beyond `last`. */
+/* *by: how much later than the end of the step g of an event is 0, where it is `g` at the end, by a straight
+ * line through its value `part` before; *straight 0: it does not look like one there, as where it jumps. */
+static ga_status find_move(ga_simulator *sim, int event, double g, double part, double *by, int *straight)
+{
+  const double end = sim->st->now.scalar[GA__T];
+  ga_status status = ga__sim_evaluate_events_at(sim, end - 0.5 * part);
+  const double middle = sim->g_at[event];
+  if (!status) status = ga__sim_evaluate_events_at(sim, end - part);
+  const double change = g - sim->g_at[event], bend = g - 2.0 * middle + sim->g_at[event];
+  *by = -part * g / change;
+  *straight = fabs(bend) <= STRAIGHT * fabs(change);
+  return status;
+}
+
+/* 1: the last step has ended at a singular position, where every step costs, and warns. */
+static int is_singular(const ga_stepper *st)
+{
+  return st->now.scalar[GA__REDUNDANT] != st->next.scalar[GA__REDUNDANT];
+}
+
+/* The step that ends on an event is not the one in which it was found, so that it is off by the errors of
+ * both. It is made again with its end where g is 0, and behind that by a rounding: before the event, this
+ * would be found once more. Not beyond `last`. */
 static ga_status come_to_event(ga_simulator *sim, int event, double last, double err)
 {
-  const double side = sim->g[event];
+  const double side = sim->g[event], close = ga__sim_time_resolution(sim);
   ga_status status = GA_OK;
   for (int k = 0; k < MOST_COMING && !status; k++) {
     const double end = sim->st->now.scalar[GA__T], part = NEAR_END * (end - sim->st->next.scalar[GA__T]);
+    double by;
+    int straight;
     if ((status = ga__sim_evaluate_events(sim, &sim->st->view, sim->g_new))) return status;
     const double g = sim->g_new[event];
-    if (!(g * side > 0.0)) return GA_OK;
-    if ((status = ga__sim_evaluate_events_at(sim, end - part))) return status;
-    const double by = part * g / (sim->g_at[event] - g), t = end + by + ga__sim_time_resolution(sim);
-    if (!(by > 0.0 && by < part && t < last)) return GA_OK;
+    const int passed = !(g * side > 0.0);
+    if (g == 0.0 || (passed && is_singular(sim->st))) return GA_OK;
+    if ((status = find_move(sim, event, g, part, &by, &straight))) return status;
+    if (!(fabs(by) < part) || (passed ? !straight || !(-by > 2.0 * close) : !(by > 0.0))) return GA_OK;
+    const double t = end + by + (passed && k == 0 ? 0.0 : close);
+    if (!(t < last)) return GA_OK;
     ga__sim_uncount_step(sim, err);
     status = ga__sim_step_onto(sim, t, err);
     sim->when[event] = t;
@@ -491,6 +519,7 @@ ga_status ga__sim_reach_event(ga_simulator *sim, double err, int *event)
     const double last = sim->st->now.scalar[GA__T];
     status = ga__sim_step_onto(sim, t, err);
     if (!status && sim->st->can_undo) status = come_to_event(sim, *event, last, err);
+    if (!status) status = ga__sim_outputs_until(sim, sim->st->now.scalar[GA__T]);
     if (status || !sim->st->can_undo) return status; /* it was at the beginning */
     status = survey_step(sim);
   }

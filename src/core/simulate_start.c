@@ -60,6 +60,7 @@ ga_status ga__sim_start_stepper(ga_simulator *sim, double t, double h_given, con
     sim->st->on_grid = o->fixed_h > 0.0;
     sim->st->regular = o->fixed_h;
     sim->st->of_last = 0.0;
+    sim->st->to_end = 0;
     sim->st->provisional = sim->st->steps_adapt = 0;
     if (status < 0) return status;
     if (is_too_stiff(sim, &s, status)) {

@@ -70,6 +70,7 @@ static ga_status make_fixed_step(ga_simulator *sim)
                              "a step failed in all parts that were tried; the last one was h", h);
   st->on_grid = h == most; /* up to a regular time, or a multiple of the last size on the way there */
   st->of_last = st->on_grid && most < wanted ? RECOVER : 0.0;
+  st->to_end = st->on_grid && h == wanted && cut > 0.0 && ga__sim_stop_time(sim) == sim->opts.t_end;
   const double left = wanted + cut - h; /* too little for a separate step: added to the next one */
   sim->h_next = left > 1e-6 * fixed ? left : fixed + left;
   return GA_OK;
@@ -197,7 +198,9 @@ ga_status ga__sim_step_onto(ga_simulator *sim, double t, double err)
     if (!status) { /* after a failed step only the next ones are small */
       ga__sim_count_step(sim, h, err);
       h *= GA__GROW;
-      if ((status = ga__sim_outputs_until(sim, st->now.scalar[GA__T]))) return status;
+      if (t - st->now.scalar[GA__T] > ga__sim_time_resolution(sim))
+        status = ga__sim_outputs_until(sim, st->now.scalar[GA__T]);
+      if (status) return status;
     }
     if (status <= 0) continue;
     ga__sim_count_rejection(sim, status);

@@ -76,6 +76,7 @@ struct ga_stepper {
   int on_grid;                       /* 1: equal steps end at fixed times, also behind breaks and events, */
   double regular;                    /* [s] their size; 0: error control chooses sizes */
   double of_last;                    /* > 0: but this one is so many times as long as the last one */
+  int to_end;                        /* 1: or it is shorter, to end with the run */
   int order;                         /* of the next step, for methods that have a choice */
   int n_eta;                         /* multipliers η, 0: none */
   int commutes;                      /* 1: the commutator term is not zero */
@@ -178,8 +179,15 @@ ga_status ga__name_column(ga_stepper *st, ga_status status);
 void ga__failure_keep(ga_stepper *st,
                       ga_status status); /* records the failure of the current step (failure.c) */
 
-/* The current state is at an event that changes the motion or ends the run, the end of the last step. */
-void ga__sensitivities_meet(ga_stepper *st, int event);
+/* The current state is at an event that changes the motion or ends the run; at_end 1: and at the end of the
+ * run's time. */
+void ga__sensitivities_meet(ga_stepper *st, int event, int at_end);
+/* The run has ended at the present state: those of its n events whose expressions are 0 there have just not
+ * happened. */
+void ga__sensitivities_end(ga_stepper *st, int n, const ga_event *events);
+/* At the beginning of the last step the expression of such an event is 0, without having passed there, and
+ * goes the way on which it counts. */
+void ga__sensitivities_touch(ga_stepper *st, int event);
 
 /* -- The last step (dense.c, estimate.c, stiffness.c) -- */
 /* All of a state within the last step. */

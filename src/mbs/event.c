@@ -12,6 +12,7 @@
 #include "mbs/channel.h"
 #include "mbs/coordinate.h"
 #include "mbs/element.h"
+#include "mbs/event_watch.h"
 #include "mbs/expression_unit.h"
 #include "mbs/meter.h"
 #include "mbs/name.h"
@@ -664,24 +665,49 @@ static ga_status switch_parts(ga_event_watch *w, const ga__part *part, const ga_
   return engage_rows(w, part, s, x, v);
 }
 
+ga_status ga__event_value(ga_event_watch *w, int i, const ga_state *s, double *g)
+{
+  return formula_value(w, w->part[i], &w->event[i]->when, "when", s, g);
+}
+
+ga_status ga__event_change(ga_event_watch *w, int i, const ga_state *s, double *v, double *x)
+{
+  const event *e = w->event[i];
+  const ga__part *part = w->part[i];
+  double to = 0.0;
+  if (e->target == SETS_NOTHING) return GA_OK;
+  const ga_status status = formula_value(w, part, &e->to, "to", s, &to);
+  if (status) return status;
+  if (e->target == SETS_VELOCITY) return set_velocity(w, part, e, s, to, x, v);
+  x[e->state] = to;
+  return switch_parts(w, part, s, x, v);
+}
+
 static int on_event(void *user, int event_number, const ga_state *s, double *q, double *v, double *x)
 {
   ga_event_watch *w = user;
-  const event *e = w->event[event_number];
-  const ga__part *part = w->part[event_number];
-  const ga_event_def *def = part->def;
-  double to = 0.0;
+  const ga_event_def *def = w->part[event_number]->def;
   (void)q;
   if (w->seen && w->seen(w->user, event_number, s)) return 1;
-  if (e->target != SETS_NOTHING) {
-    ga_status status = formula_value(w, part, &e->to, "to", s, &to);
-    if (!status && e->target == SETS_STATE) x[e->state] = to;
-    if (!status && e->target == SETS_STATE) status = switch_parts(w, part, s, x, v);
-    if (!status && e->target == SETS_VELOCITY) status = set_velocity(w, part, e, s, to, x, v);
-    if (status) return -1;
-  }
+  if (ga__event_change(w, event_number, s, v, x)) return -1;
   if (def->stop) w->stopped_by = event_number;
   return def->stop;
+}
+
+int ga__events_match(const ga_event_watch *a, const ga_event_watch *b)
+{
+  int match = a->n == b->n;
+  for (int i = 0; i < a->n && match; i++) {
+    const event *one = a->event[i], *other = b->event[i];
+    match = strcmp(a->name[i], b->name[i]) == 0 && one->target == other->target &&
+            one->state == other->state && one->part == other->part && one->number == other->number;
+  }
+  return match;
+}
+
+const char *const *ga__event_names(const ga_event_watch *w)
+{
+  return w->name;
 }
 
 /* ---- Creation ---- */

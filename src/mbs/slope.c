@@ -314,6 +314,38 @@ ga_status ga_machine_signal_sensitivities(const ga_machine *m,
   return status;
 }
 
+/* Signals whose expressions contain t, or functions of it, depend on it at the same state too. */
+ga_status ga_machine_signal_rates(const ga_machine *m, double span, const ga_state *s, int n,
+                                  const int *index, double *out)
+{
+  static const double AT[GA_PARAMETER_VALUES] = {-2.0, -1.0, 1.0, 2.0};
+  enum { TRIES = 3 };
+  if (!m) return GA_ERR_ARGUMENT;
+  ga_context *ctx = ga_machine_context(m);
+  if (!ga_machine_system(m)) return ga__refuse_order(ctx, __func__, "once the machine is built");
+  if (!s || !out) return ga__refuse_null(ctx, __func__, s ? "out" : "s");
+  if (!(span > 0.0)) return ga__refuse_number(ctx, "sensitivities", "span", span, "> 0");
+  const int count = index ? n : ga_machine_n_signals(m);
+  samples f = {0};
+  ga_state at = *s;
+  double h = STEP * span;
+  int corner = -1;
+  if (!s->a) at.a = s->vdot; /* outputs are those of the state */
+  ga_status status = samples_create(ctx, count, &f) ? GA_OK : ga__no_memory(ctx, "rates of signals");
+  if (!status) status = ga_machine_signals(m, NULL, &at, count, index, f.middle);
+  for (int i = 0; i < TRIES && !status && (i == 0 || corner >= 0); i++, h /= 30.0) {
+    for (int k = 0; k < GA_PARAMETER_VALUES && !status; k++) {
+      at.t = s->t + AT[k] * h;
+      status = ga_machine_signals(m, NULL, &at, count, index, f.at[k]);
+    }
+    corner = status ? -1 : find_corner(m, &f, h, 0.0, count, index);
+    for (int l = 0; l < count; l++) out[l] = 0.0;
+    if (!status && corner < 0) add_differences(m, &f, h, count, index, out);
+  }
+  ga__free(ctx, f.block);
+  return status || corner < 0 ? status : refuse_corner(m, corner, s->t);
+}
+
 /* ---- By all of a state ---- */
 
 /* What adds to a gradient: its arrays in the order of the unknowns v, λ, ψ, x, y, and where these begin. */

@@ -240,3 +240,22 @@ const ga_parameter *ga_model_variation_parameter(const ga_model_variation *v)
 {
   return v ? &v->parameter : NULL;
 }
+
+ga_status ga_model_variation_events(ga_context *ctx, const ga_machine *m, int n,
+                                    ga_model_variation *const *variation, ga_event_variants **out)
+{
+  if (out) *out = NULL;
+  if (!ctx) return GA_ERR_ARGUMENT;
+  if (!m || !variation || !out)
+    return ga__refuse_null(ctx, __func__, !m ? "the machine" : !variation ? "variation" : "out");
+  if (n < 1) return ga__refuse_number(ctx, "sensitivities", "n", n, ">= 1");
+  if (ga_machine_n_events(m) == 0) return GA_OK;
+  const ga_machine **at = ga__alloc(ctx, (size_t)n * GA_PARAMETER_VALUES, sizeof *at);
+  if (!at) return ga__no_memory(ctx, "events at other values of parameters");
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < GA_PARAMETER_VALUES; k++)
+      at[j * GA_PARAMETER_VALUES + k] = ga_model_variation_machine(variation[j], k);
+  const ga_status status = ga_event_variants_create(ctx, m, n, at, out);
+  ga__free(ctx, at);
+  return status;
+}

@@ -187,7 +187,7 @@ static int show; /* 1: figures are printed, none is judged */
 
 static void begin_throws(throws *t, int with_rule)
 {
-  const ga_event_rule rule = {rule_g, rule_jump, t};
+  const ga_event_rule rule = {.g = rule_g, .jump = rule_jump, .user = t};
   const double q0 = 1.0, v0 = 0.0;
   if (with_rule) assert_status(t->ctx, ga_sensitivity_use_events(t->se, &rule), GA_OK);
   assert_status(t->ctx, ga_simulator_start(t->sim, NULL, 0.0, &q0, &v0, NULL, NULL, NULL, NULL), GA_OK);
@@ -253,6 +253,13 @@ static void times_of_stops(void **state)
   assert_near(ga_sensitivity_time(t.se, FLOOR), -0.5 * fall / 0.9, 1e-9, "by the floor");
   assert_near(ga_sensitivity_time(t.se, GRAVITY), -0.5 * fall / 9.81, 1e-9, "by gravity");
   assert_near(ga_sensitivity_time(t.se, RESTITUTION), 0.0, 1e-12, "by the restitution");
+  const ga_state *moving = ga_sensitivity_moving(t.se, FLOOR), *fixed = ga_sensitivity_at(t.se, FLOOR);
+  assert_int_equal(ga_sensitivity_place(t.se), GA_PLACE_EVENT);
+  assert_near(moving->q[0], 1.0, 1e-9, "the ball stops at the floor");
+  assert_near(fixed->q[0], 0.0, 1e-9, "at a fixed time nothing depends on the floor");
+  assert_near(moving->v[0], 9.81 * 0.5 * fall / 0.9, 1e-8, "its velocity there");
+  assert_null(ga_sensitivity_moving(t.se, N_BALL));
+  assert_int_equal(ga_sensitivity_place(NULL), GA_PLACE_STEP);
   assert_true(ga_sensitivity_time(NULL, 0) == 0.0 && ga_sensitivity_time(t.se, N_BALL) == 0.0);
   close_throws(&t);
 }
@@ -297,7 +304,7 @@ static void touching_events_are_refused(void **state)
   ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, 0.01);
   o.event_function = touched;
   open_throws(&t, GA_STABILIZED, &o);
-  const ga_event_rule rule = {touching_g, rule_jump, &t};
+  const ga_event_rule rule = {.g = touching_g, .jump = rule_jump, .user = &t};
   begin_throws(&t, 0);
   assert_status(t.ctx, ga_sensitivity_use_events(t.se, &rule), GA_OK);
   ga_status status = GA_OK;
@@ -337,7 +344,7 @@ static void wrong_rules_are_reported(void **state)
   for (failing = 1; failing <= 4; failing++) {
     const ga_simulate_opts o = ball_opts(&t, &event, GA_EVENT_RESTART, 0.01);
     open_throws(&t, GA_STABILIZED, &o);
-    const ga_event_rule rule = {failing_g, failing_jump, &t};
+    const ga_event_rule rule = {.g = failing_g, .jump = failing_jump, .user = &t};
     begin_throws(&t, 0);
     assert_status(t.ctx, ga_sensitivity_use_events(t.se, &rule), GA_OK);
     ga_status status = GA_OK;
@@ -515,7 +522,7 @@ static void examine_top(const course *c)
   top user = {.c = c};
   double v[RIG_MOST], w[GA_PARAMETER_VALUES][RIG_MOST], q[RIG_MOST], should[NUMBERS];
   ga_parameter list[N_TOP] = {{.step = 1e-3}, {.step = 1e-3}, {.step = 1e-3}};
-  const ga_event_rule rule = {top_g, top_jump, &user};
+  const ga_event_rule rule = {.g = top_g, .jump = top_jump, .user = &user};
   ga_sensitivity *se = NULL;
   open_top(&r, c);
   for (int k = 0; k < GA_PARAMETER_VALUES; k++) {
@@ -532,7 +539,7 @@ static void examine_top(const course *c)
     assert_status(r.ctx, ga_sensitivity_step(se), GA_OK);
   }
   step_onto(&r, c, c->place);
-  ga__sensitivities_meet(r.st, 0);
+  ga__sensitivities_meet(r.st, 0, 0);
   restart_top(&r, c, 0.7);
   assert_status(r.ctx, ga_sensitivity_step(se), GA_OK);
   for (int i = 0; i < c->n_after; i++) {

@@ -70,6 +70,7 @@ static ga_follower *follower;
 static ga_sensitivity *sensitivity;
 static ga_adjoint *adjoint;
 static ga_model_variation *variation;
+static const ga_machine *machines_[GA_PARAMETER_VALUES];
 static ga_model_parameter model_parameter_;
 static int no_g(void *user, int parameter, int k, int event, const ga_point *p, double *g)
 {
@@ -112,6 +113,7 @@ static struct { /* where objects would be created */
   ga_modal_body *modal_body;
   ga_meter *meter;
   ga_event_watch *watch;
+  ga_event_variants *event_variants;
   ga_follower *follower;
   ga_sensitivity *sensitivity;
   ga_adjoint *adjoint;
@@ -408,6 +410,7 @@ static int set_up(void **state)
   assert_int_equal(ga_block_create_gain(ctx, &block_gain_opts_, &to_sample), GA_OK);
   assert_int_equal(ga_model_read_text(ctx, "model", MODEL, strlen(MODEL), NULL, &model), GA_OK);
   machine = ga_model_machine(model);
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) machines_[k] = machine;
   assert_non_null(machine);
   assert_int_equal(ga_machine_create(ctx, NULL, &draft), GA_OK);
   sys = ga_machine_system(machine);
@@ -658,6 +661,11 @@ static ga_control_block *new_block(void)
          (P(machine), P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
   STATUS(ga_machine_signal_sensitivities, \
          (P(machine), FINE(NULL), 0.1, P(ga_stepper_state(st)), P(&direction_), 1, FINE(ints), P(numbers))) \
+  STATUS(ga_machine_signal_rates, (P(machine), 0.1, P(ga_stepper_state(st)), 1, FINE(ints), P(numbers))) \
+  STATUS(ga_event_variants_create, (P(ctx), P(machine), 1, P(machines_), P(&none.event_variants))) \
+  VOID(ga_event_variants_destroy, (P(&none.event_variants))) \
+  VALUE(ga_event_variants_rule, (FINE(NULL))) \
+  STATUS(ga_model_variation_events, (P(ctx), P(machine), 1, P(&variation), P(&none.event_variants))) \
   STATUS(ga_machine_signal_gradient, \
          (P(machine), P(ga_stepper_state(st)), 1, P(ints), P(numbers), P(&seed_))) \
   STATUS(ga_tables_write, (P(ctx), P(path[0]), P(&tables_))) \
@@ -705,6 +713,8 @@ static ga_control_block *new_block(void)
   STATUS(ga_sensitivity_inside, (P(sensitivity), 0, 0.5, P(&state_))) \
   VALUE(ga_sensitivity_doubt, (P(sensitivity), 0)) \
   VALUE(ga_sensitivity_at, (P(sensitivity), 0)) \
+  VALUE(ga_sensitivity_moving, (P(sensitivity), 0)) \
+  VALUE(ga_sensitivity_place, (P(sensitivity))) \
   VALUE(ga_adjoint_defaults, ()) \
   STATUS(ga_adjoint_create, (P(ctx), P(other), 1, P(&parameter_), FINE(NULL), P(&none.adjoint))) \
   VOID(ga_adjoint_destroy, (P(&none.adjoint))) \
@@ -1188,6 +1198,7 @@ static void discard_created(void)
   ga_model_destroy(&none.model);
   ga_meter_destroy(&none.meter);
   ga_event_watch_destroy(&none.watch);
+  ga_event_variants_destroy(&none.event_variants);
   ga_follower_destroy(&none.follower);
   ga_sensitivity_destroy(&none.sensitivity);
   ga_adjoint_destroy(&none.adjoint);
