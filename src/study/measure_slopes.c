@@ -1,7 +1,11 @@
 /* Derivatives of measures by parameters, beside a sensitivity of the run: of the numbers that the measures
  * themselves are, on the same dense output and by the same rules of integration. Values at extremes: the
  * derivative at their time (envelope theorem). Times at which something happens, g(t, p) = 0: dt/dp =
- * −(∂g/∂p)/(∂g/∂t). */
+ * −(∂g/∂p)/(∂g/∂t).
+ *
+ * Steps that end at an event or at a break of a function of time end at a time T(p). A value there, as the
+ * extreme at a corner or the last one of a run that an event ends, moves with it: dy/dp = ∂y/∂p + ẏ dT/dp. An
+ * integral over times before and behind has the derivative ∫ ∂y/∂p dt + (y⁻ − y⁺) dT/dp. */
 #include "study/measures.h"
 
 #include <math.h>
@@ -12,7 +16,9 @@
 #define VALLEY 1e-6  /* [-] of the range: maxima with less between them are one */
 #define WINDOW 0.125 /* [-] of the step: where derivatives by time are taken */
 #define LEVEL 1e-3   /* [-] slope at an extreme, over the range in its step: more is a corner */
+#define FLAT 1e-11   /* [-] bend in its step, over the value: less is rounding */
 #define SAME 1e-6    /* [-] by which derivatives of equal maxima may differ */
+#define NEAR 1e-9    /* [-] of the time: values closer to an event than this are at it */
 
 typedef struct channel_slopes { /* arrays [n] */
   double *first, *now, *best[2], *rival[2], *sum, *squares;
@@ -21,6 +27,7 @@ typedef struct channel_slopes { /* arrays [n] */
   long n_pieces, room;
   double valley[2];            /* since the best one: the lowest value */
   double t_rival[2];           /* of an extreme as high as the best one; NaN: none */
+  int at_end[2];               /* 1: the extreme is at the end of a step, and may be an edge of that alone */
   int corner[2];               /* 1: the extreme is at a corner, so that its time has no derivative */
   char note[GA__MEASURE_NOTE]; /* why it has no derivatives; "": it has */
 } channel_slopes;
@@ -39,6 +46,12 @@ typedef struct ga__slopes {
   double *signal;    /* [n × n_signals] */
   double *points;    /* [GA__POINTS × n_channels × n] of the present step */
   double *at;        /* [n_channels × n] at one time */
+  double *moving;    /* [n_channels × n] at the present state, as its time moves */
+  double *rate;      /* [n_signals] of signals by time alone */
+  double *dt;        /* [n] of the time of the present state */
+  double span;       /* [s] of the last step */
+  double t_moving;   /* [s] of the last event or break that parameters move; NaN: none */
+  int ended;         /* 1: an event has ended the run */
   double *y;         /* [n_channels] */
   double *gradient;  /* [GA__MOST_SIGNALS + GA__MOST_CALLS + parameters] */
   double *result;    /* [n_measures × n] */
@@ -77,6 +90,9 @@ static void lay_out(const ga_measures *m, slopes *s)
   s->signal = at, at += n * (size_t)m->n_signals;
   s->points = at, at += GA__POINTS * channels * n;
   s->at = at, at += channels * n;
+  s->moving = at, at += channels * n;
+  s->rate = at, at += m->n_signals;
+  s->dt = at, at += n;
   s->y = at, at += channels;
   s->result = at, at += (size_t)m->n * n;
   s->work = at, at += 4 * n;
@@ -87,8 +103,9 @@ static ga_status allocate(ga_measures *m, slopes *s, const ga_measure_by *by)
 {
   const size_t n = (size_t)s->n, channels = (size_t)m->n_channels;
   const size_t room = n * (10 * channels + (size_t)m->n_slots + (size_t)m->n_signals + GA__POINTS * channels +
-                           channels + (size_t)m->n + 4) +
-                      channels + GA__MOST_SIGNALS + GA__MOST_CALLS + (size_t)m->n_parameters + 2;
+                           2 * channels + (size_t)m->n + 5) +
+                      (size_t)m->n_signals + channels + GA__MOST_SIGNALS + GA__MOST_CALLS +
+                      (size_t)m->n_parameters + 2;
   s->by = ga__alloc(m->ctx, n, sizeof *s->by);
   s->block = ga__alloc(m->ctx, room, sizeof *s->block);
   s->channel = ga__alloc(m->ctx, channels + 1, sizeof *s->channel);
@@ -184,8 +201,8 @@ static ga_status slope_signals(const ga__view *w, int j, const ga_state *s, cons
   return status == GA_ERR_DERIVATIVE ? GA_OK : status;
 }
 
-/* Slopes of a channel from those of signals; m->x has the values. */
-static void slope_channel(const ga_measures *m, int i, double *out)
+/* Slopes of a channel from those of signals; m->x has the values. dt: of the time; NULL: it is fixed. */
+static void slope_channel(const ga_measures *m, int i, const double *dt, double *out)
 {
   slopes *s = m->slopes;
   const int *list = NULL;
@@ -201,6 +218,7 @@ static void slope_channel(const ga_measures *m, int i, double *out)
     for (int j = 0; j < s->n; j++) {
       if (s->gradient[k] == 0.0) continue;
       if (list[k] < GA__MOST_SIGNALS) out[j] += s->gradient[k] * s->signal[j * m->n_signals + list[k]];
+      if (list[k] == GA__MOST_SIGNALS && dt) out[j] += s->gradient[k] * dt[j];
       if (list[k] == GA__MOST_SIGNALS + 1 + s->by[j].parameter && s->by[j].parameter >= 0)
         out[j] += s->gradient[k];
     }
@@ -220,13 +238,123 @@ static ga_status slope_at(const ga__view *w, double t, double *out)
     if (!status && !d) status = ga__refuse_order(m->ctx, "ga_measures_step", "after ga_sensitivity_step()");
     if (!status) status = slope_signals(w, j, &state, d, s->signal + (size_t)j * (size_t)m->n_signals);
   }
-  for (int i = 0; i < m->n_channels && !status; i++) slope_channel(m, i, out + (size_t)i * (size_t)s->n);
+  for (int i = 0; i < m->n_channels && !status; i++)
+    slope_channel(m, i, NULL, out + (size_t)i * (size_t)s->n);
   return status;
 }
 
 static void copy(const slopes *s, double *to, const double *from)
 {
   memcpy(to, from, (size_t)s->n * sizeof *to);
+}
+
+/* ---- Times that move ---- */
+
+/* s->dt; 1: some are not 0. */
+static int times_move(const slopes *s)
+{
+  int move = 0;
+  for (int j = 0; j < s->n; j++) move |= (s->dt[j] = ga_sensitivity_time(s->se, j)) != 0.0;
+  return move;
+}
+
+/* 1: the present state is at an event or a break, or behind it. */
+static int is_place(const slopes *s)
+{
+  return ga_sensitivity_place(s->se) != GA_PLACE_STEP;
+}
+
+static ga_status rate_signals(const ga__view *w, const ga_state *state)
+{
+  ga_measures *m = w->m;
+  slopes *s = m->slopes;
+  const double span = s->span > 0.0 ? s->span : 1e-9;
+  ga__mute_errors(m->ctx);
+  ga_status status = ga_machine_signal_rates(m->machine, span, state, m->n_signals, m->signal, s->rate);
+  for (int i = 0; status == GA_ERR_DERIVATIVE && i < m->n_signals; i++) {
+    const ga_status one = ga_machine_signal_rates(m->machine, span, state, 1, &m->signal[i], &s->rate[i]);
+    if (one == GA_ERR_DERIVATIVE) {
+      s->rate[i] = NAN;
+      refuse_signal(m, i, state->t);
+    } else if (one) {
+      status = one;
+    }
+  }
+  ga__unmute_errors(m->ctx);
+  return status == GA_ERR_DERIVATIVE ? GA_OK : status;
+}
+
+/* s->moving: slopes of all channels at the present state, as its time moves. */
+static ga_status slope_moving(const ga__view *w)
+{
+  ga_measures *m = w->m;
+  slopes *s = m->slopes;
+  ga_state state;
+  ga_status status = ga__measures_look(w, ga_stepper_state(w->st)->t, s->y, &state);
+  const int move = times_move(s);
+  for (int i = 0; i < m->n_signals; i++) s->rate[i] = 0.0;
+  if (!status && move) status = rate_signals(w, &state);
+  for (int j = 0; j < s->n && !status; j++) {
+    const ga_state *d = ga_sensitivity_moving(s->se, j);
+    double *out = s->signal + (size_t)j * (size_t)m->n_signals;
+    status = d ? slope_signals(w, j, &state, d, out)
+               : ga__refuse_order(m->ctx, "ga_measures_step", "after ga_sensitivity_step()");
+    for (int i = 0; i < m->n_signals && !status && s->dt[j] != 0.0; i++) out[i] += s->dt[j] * s->rate[i];
+  }
+  for (int i = 0; i < m->n_channels && !status; i++)
+    slope_channel(m, i, s->dt, s->moving + (size_t)i * (size_t)s->n);
+  return status;
+}
+
+/* A slot has no derivatives. */
+static void refuse_slot(const ga_measures *m, int slot, const char *text)
+{
+  const slopes *s = m->slopes;
+  keep_note(s->slot[slot].note, text);
+  for (int j = 0; j < s->n; j++) s->slot[slot].value[j] = NAN;
+}
+
+static int is_near(const ga_measures *m, double t, double at)
+{
+  return fabs(t - at) <= NEAR * fmax(fabs(at), at - m->t_start);
+}
+
+#define MOVED "its time is that of an event or a jump, which parameters move"
+
+/* Values at a given time that is that of a jump: on its two sides they are others, or have other slopes. */
+static ga_status compare_sides(const ga__view *w, int channel, const ga__piece_seen *piece)
+{
+  ga_measures *m = w->m;
+  slopes *s = m->slopes;
+  const double size = NEAR * m->channel[channel].peak, *behind = s->at + (size_t)channel * (size_t)s->n;
+  if (!times_move(s)) return GA_OK;
+  for (int k = 0; k < m->n_slots; k++) {
+    const ga__slot *slot = &m->slot[k];
+    if (slot->kind != GA__MEASURE_AT || slot->channel != channel || !is_near(m, slot->arg[0], piece->t))
+      continue;
+    const ga_status status = slope_at(w, piece->t, s->at);
+    if (status) return status;
+    int differs = fabs(piece->y[GA__PARTS] - piece->y[0]) > size;
+    for (int j = 0; j < s->n; j++) {
+      const double a = s->slot[k].value[j], b = behind[j];
+      differs |= !(fabs(a - b) <= SAME * (fabs(a) + fabs(b)));
+    }
+    if (differs) refuse_slot(m, k, MOVED);
+  }
+  return GA_OK;
+}
+
+/* What the times before and behind the present one add to the integrals of a channel: y⁻, y⁺ there. */
+static void add_boundary(const ga_measures *m, int channel, double before, double behind)
+{
+  slopes *s = m->slopes;
+  channel_slopes *c = &s->channel[channel];
+  const double a = before - m->channel[channel].first, b = behind - m->channel[channel].first;
+  if (!times_move(s)) return;
+  for (int j = 0; j < s->n; j++) {
+    c->sum[j] += (a - b) * s->dt[j];
+    c->squares[j] += (a * a - b * b) * s->dt[j];
+  }
 }
 
 /* ---- Derivatives by time ---- */
@@ -290,10 +418,14 @@ ga_status ga__slopes_start(const ga__view *w)
   slopes *s = m->slopes;
   if (!s) return GA_OK;
   s->st = w->st;
+  s->t_moving = NAN;
+  s->span = 0.0;
+  s->ended = 0;
   for (int i = 0; i < m->n_channels; i++) {
     channel_slopes *c = &s->channel[i];
     c->note[0] = '\0';
     c->n_pieces = 0;
+    c->at_end[0] = c->at_end[1] = 0;
     for (int which = 0; which < 2; which++) {
       c->valley[which] = which ? -m->channel[i].first : m->channel[i].first;
       c->t_rival[which] = NAN;
@@ -320,9 +452,14 @@ ga_status ga__slopes_piece(const ga__view *w, const double *t, int inside)
   slopes *s = m->slopes;
   const size_t n = s ? (size_t)s->n * (size_t)m->n_channels : 0;
   ga_status status = GA_OK;
-  if (!s || !s->wants_points) return GA_OK;
+  if (!s) return GA_OK;
+  if (inside) s->span = t[GA__PARTS] - t[0];
+  if (is_place(s) && times_move(s)) s->t_moving = t[GA__PARTS];
+  if (!s->wants_points) return GA_OK;
   for (int i = 0; i < m->n_channels; i++) copy(s, s->points + (size_t)i * (size_t)s->n, s->channel[i].now);
-  status = slope_at(w, t[GA__PARTS], s->points + GA__PARTS * n);
+  if (inside && times_move(s))
+    status = slope_at(w, t[0], s->points); /* rates are not those of the step before */
+  if (!status) status = slope_at(w, t[GA__PARTS], s->points + GA__PARTS * n);
   for (int k = 1; k < GA__PARTS && !status; k++)
     if (inside) {
       status = slope_at(w, t[k], s->points + (size_t)k * n);
@@ -359,7 +496,8 @@ ga_status ga__slopes_leaf(const ga__view *w, int channel, int power, double a, d
   return status;
 }
 
-/* The derivative of the time of an extreme: −(∂ẏ/∂p)/ÿ; 0 where the run begins, and, so far, at its end. */
+/* The derivative of the time of an extreme: −(∂ẏ/∂p)/ÿ; that of an event or break there; 0 where the run
+ * begins, and, so far, at its end. */
 static ga_status slope_time(const ga__view *w, int channel, int which, double at, const double *t,
                             const ga__piece_seen *piece)
 {
@@ -367,12 +505,13 @@ static ga_status slope_time(const ga__view *w, int channel, int which, double at
   channel_slopes *c = &s->channel[channel];
   double rate[3], low = piece->y[0], high = low;
   c->corner[which] = 0;
-  for (int j = 0; j < s->n; j++) c->time[which][j] = 0.0;
+  for (int j = 0; j < s->n; j++)
+    c->time[which][j] = at >= t[GA__PARTS] && is_place(s) ? ga_sensitivity_time(s->se, j) : 0.0;
   if (!(piece->h > 0.0) || at >= t[GA__PARTS]) return GA_OK;
   for (int k = 1; k < GA__POINTS; k++) low = fmin(low, piece->y[k]), high = fmax(high, piece->y[k]);
   const ga_status status = rates_at(w, channel, at, t, rate, c->time[which]);
-  c->corner[which] =
-      fabs(rate[1]) * piece->h > LEVEL * (high - low) + 1e-12 * fabs(rate[0]) || rate[2] == 0.0;
+  c->corner[which] = fabs(rate[1]) * piece->h > LEVEL * (high - low) + 1e-12 * fabs(rate[0]) ||
+                     !(fabs(rate[2]) * piece->h * piece->h > FLAT * fabs(rate[0]));
   for (int j = 0; j < s->n; j++) c->time[which][j] /= -rate[2];
   return status;
 }
@@ -384,6 +523,23 @@ static int wants_times(const ga_measures *m, int channel)
         (m->slot[k].kind == GA__MEASURE_PEAK_TIME || m->slot[k].kind == GA__MEASURE_LOW_TIME))
       return 1;
   return 0;
+}
+
+/* The slopes of a new extreme. */
+static ga_status slope_extreme(const ga__view *w, int channel, int which, const double *t,
+                               const ga__piece_seen *piece)
+{
+  const ga_measures *m = w->m;
+  slopes *s = m->slopes;
+  channel_slopes *c = &s->channel[channel];
+  const double at = m->channel[channel].t_best[which];
+  const size_t first = (size_t)channel * (size_t)s->n;
+  const int end = at == t[GA__PARTS], moves = end && is_place(s);
+  ga_status status = moves ? slope_moving(w) : slope_at(w, at, s->at);
+  copy(s, c->best[which], (moves ? s->moving : s->at) + first);
+  c->at_end[which] = end && !moves;
+  if (!status && wants_times(m, channel)) status = slope_time(w, channel, which, at, t, piece);
+  return status;
 }
 
 static ga_status follow_extreme(const ga__view *w, int channel, int which, const double *t,
@@ -402,18 +558,18 @@ static ga_status follow_extreme(const ga__view *w, int channel, int which, const
     if (sign * piece->y[k] > high) high = sign * piece->y[k], t_high = t[k];
   }
   const int separate = c->valley[which] < best - VALLEY * range;
-  if (seen->t_best[which] != t_before) {
+  if (seen->t_best[which] != t_before || seen->best[which] != before) {
     const int ties = separate && sign * before >= best - TIE * range;
     if (ties) copy(s, c->rival[which], c->best[which]);
     if (separate) c->t_rival[which] = ties ? t_before : NAN;
-    status = slope_at(w, seen->t_best[which], s->at);
-    copy(s, c->best[which], s->at + (size_t)channel * (size_t)s->n);
-    if (!status && wants_times(m, channel))
-      status = slope_time(w, channel, which, seen->t_best[which], t, piece);
+    status = slope_extreme(w, channel, which, t, piece);
     c->valley[which] = sign * piece->y[GA__PARTS];
     return status;
   }
-  if (separate && high >= best - TIE * range && isnan(c->t_rival[which])) {
+  if (c->at_end[which] && seen->t_best[which] == t[0] && piece->h > 0.0 && wants_times(m, channel))
+    status = slope_time(w, channel, which, t[0], t, piece); /* the step before did not show what follows */
+  c->at_end[which] = 0;
+  if (!status && separate && high >= best - TIE * range && isnan(c->t_rival[which])) {
     status = slope_at(w, t_high, s->at);
     copy(s, c->rival[which], s->at + (size_t)channel * (size_t)s->n);
     c->t_rival[which] = t_high;
@@ -450,6 +606,9 @@ ga_status ga__slopes_channel(const ga__view *w, int channel, const double *t, co
   ga_status status = GA_OK;
   if (!s) return GA_OK;
   channel_slopes *c = &s->channel[channel];
+  if (piece->h == 0.0 && (m->channel[channel].see & GA__SEE_SUMS))
+    add_boundary(m, channel, piece->y[0], piece->y[GA__PARTS]);
+  if (piece->h == 0.0) status = compare_sides(w, channel, piece);
   if (m->channel[channel].see & GA__SEE_EXTREMES)
     for (int which = 0; which < 2 && !status; which++)
       status = follow_extreme(w, channel, which, t, piece, best[which], t_best[which]);
@@ -468,8 +627,9 @@ ga_status ga__slopes_slot(const ga__view *w, int slot, double at, const double *
   slot_slopes *out = &s->slot[slot];
   double rate[3];
   out->note[0] = '\0';
-  for (int j = 0; j < s->n; j++) out->value[j] = 0.0;
-  if (crosses < 0) return GA_OK; /* at a jump, whose time is given */
+  for (int j = 0; j < s->n; j++) out->value[j] = crosses < 0 ? ga_sensitivity_time(s->se, j) : 0.0;
+  if (crosses < 0) return GA_OK; /* at a jump */
+  if (!crosses && at > s->t_moving && is_near(m, at, s->t_moving)) return refuse_slot(m, slot, MOVED), GA_OK;
   ga_status status = slope_at(w, at, s->at);
   copy(s, out->value, s->at + (size_t)channel * (size_t)s->n);
   if (status || !crosses) return status;
@@ -481,14 +641,6 @@ ga_status ga__slopes_slot(const ga__view *w, int slot, double at, const double *
 }
 
 /* ---- The end: slopes of slots ---- */
-
-/* It has no derivatives. */
-static void refuse_slot(const ga_measures *m, int slot, const char *text)
-{
-  const slopes *s = m->slopes;
-  keep_note(s->slot[slot].note, text);
-  for (int j = 0; j < s->n; j++) s->slot[slot].value[j] = NAN;
-}
 
 /* y, its rate and its slopes at a time in the history of a channel, by the polynomial through what was seen;
  * 0: the time is at an end of a piece where y jumps, or there is no such piece. */
@@ -588,20 +740,22 @@ static void slope_sums(const ga_measures *m, int slot)
   const ga__slot *is = &m->slot[slot];
   const ga__channel_seen *seen = &m->channel[is->channel];
   const channel_slopes *c = &s->channel[is->channel];
-  const double span = m->t - m->t_start, mean = seen->sum / span;
+  const double span = m->t - m->t_start, mean = seen->sum / span, square = seen->squares / span;
   if (is->value == 0.0 && (is->kind == GA__MEASURE_RMS || is->kind == GA__MEASURE_STD)) {
     refuse_slot(m, slot, "it is 0, where a root has no derivative");
     return;
   }
   for (int j = 0; j < s->n; j++) {
-    const double d_mean = c->sum[j] / span, d_square = c->squares[j] / span, d_first = c->first[j];
+    const double d_span = s->ended ? ga_sensitivity_time(s->se, j) : 0.0, d_first = c->first[j];
+    const double d_mean = (c->sum[j] - mean * d_span) / span,
+                 d_square = (c->squares[j] - square * d_span) / span;
     double *out = &s->slot[slot].value[j];
     switch (is->kind) {
     case GA__MEASURE_MEAN:
       *out = d_first + d_mean;
       break;
     case GA__MEASURE_INTEGRAL:
-      *out = d_first * span + c->sum[j];
+      *out = d_first * span + seen->first * d_span + c->sum[j];
       break;
     case GA__MEASURE_RMS:
       *out = (seen->first * d_first + d_first * mean + seen->first * d_mean + 0.5 * d_square) / is->value;
@@ -656,7 +810,7 @@ static void slope_slot(const ga_measures *m, int slot)
   case GA__MEASURE_PEAK_TIME:
   case GA__MEASURE_LOW_TIME:
     copy(s, out->value, c->time[low]);
-    if (c->corner[low]) refuse_slot(m, slot, "its extreme is at a corner over time");
+    if (c->corner[low]) refuse_slot(m, slot, "its extreme is at a corner over time, or flat");
     if (!isnan(c->t_rival[low])) refuse_slot(m, slot, "two extremes are equal");
     break;
   case GA__MEASURE_INITIAL:
@@ -684,6 +838,8 @@ static void slope_slot(const ga_measures *m, int slot)
   default:
     slope_sums(m, slot);
   }
+  if (is->kind == GA__MEASURE_AT && s->ended && times_move(s) && is_near(m, is->arg[0], m->t))
+    refuse_slot(m, slot, MOVED);
   if (is->depends) refuse_slot(m, slot, "an argument of it depends on parameters");
   if (!*c->note) return;
   out->note[0] = '\0';
@@ -716,16 +872,41 @@ static void slope_measure(const ga_measures *m, int i)
     if (!isfinite(out[j])) keep_note(s->note[i], "its derivative is not finite");
 }
 
+/* The slopes at the end. Where an event has ended the run, its time moves, and so do integrals up to it; else
+ * an extreme there does not, even at a break. */
+static ga_status slope_end(const ga__view *w)
+{
+  const ga_measures *m = w->m;
+  slopes *s = m->slopes;
+  ga_status status = GA_OK;
+  s->ended = ga_sensitivity_place(s->se) == GA_PLACE_EVENT;
+  const double *at = s->ended ? s->moving : s->wants_points ? NULL : s->at; /* NULL: they are known */
+  if (s->ended)
+    status = slope_moving(w);
+  else if (at)
+    status = slope_at(w, m->t, s->at);
+  for (int i = 0; i < m->n_channels && !status; i++) {
+    const ga__channel_seen *seen = &m->channel[i];
+    channel_slopes *c = &s->channel[i];
+    if (at) copy(s, c->now, at + (size_t)i * (size_t)s->n);
+    if (s->ended && (seen->see & GA__SEE_SUMS)) add_boundary(m, i, seen->now, seen->first);
+    for (int which = 0; which < 2 && !s->ended; which++) {
+      if (!(seen->see & GA__SEE_EXTREMES) || seen->t_best[which] != m->t) continue;
+      copy(s, c->best[which], c->now);
+      for (int j = 0; j < s->n; j++) c->time[which][j] = 0.0;
+      c->corner[which] = 0;
+    }
+  }
+  return status;
+}
+
 ga_status ga__slopes_end(ga_measures *m)
 {
   slopes *s = m->slopes;
   if (!s) return GA_OK;
-  if (!s->wants_points) { /* the slopes at the end are not known yet */
-    const ga__view w = {m, s->st, NULL};
-    const ga_status status = slope_at(&w, m->t, s->at);
-    if (status) return status;
-    for (int i = 0; i < m->n_channels; i++) copy(s, s->channel[i].now, s->at + (size_t)i * (size_t)s->n);
-  }
+  const ga__view w = {m, s->st, NULL};
+  const ga_status status = slope_end(&w);
+  if (status) return status;
   for (int i = 0; i < m->n_slots; i++) slope_slot(m, i);
   for (int i = 0; i < m->n; i++) slope_measure(m, i);
   return GA_OK;

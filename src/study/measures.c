@@ -359,6 +359,7 @@ ga_status ga_measures_step(ga_measures *measures, ga_stepper *st, const ga_meter
     return t > m->t ? see_piece(&w, t, 1) : GA_OK;
   }
   if (t > m->t + close && m->missing == 0.0) m->missing = t;
+  if (t <= m->t + close) m->t = t; /* a jump: a restart behind it may be later by a rounding */
   return see_piece(&w, t, 0);
 }
 

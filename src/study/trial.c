@@ -64,10 +64,15 @@ typedef struct run {
   ga_measure_by *by;
   double *within;     /* q, v, ... of a state within a step */
   int next_derived;   /* of the times */
+  double from;        /* [s] beginning of the present step */
+  ga_event_variants *variants;
   int started, ended; /* ended 1: by an event */
   int next;           /* of the times */
   ga_status status;   /* of callbacks */
 } run;
+
+static ga_status derive_step(run *r);
+static ga_status derive_until_now(run *r);
 
 /* A state at one of the times. */
 static int on_output(void *user, const ga_state *s)
@@ -92,9 +97,12 @@ static int on_event(void *user, int event, const ga_state *s)
 {
   run *r = user;
   (void)s;
+  if (r->status) return 1; /* another event at the same time has failed */
   if (!ga_machine_event_changes(r->machine, event) || !r->started) return 0;
-  r->status = ga_meter_follow(r->meter, r->stepper);
+  r->status = derive_step(r);
+  if (!r->status) r->status = ga_meter_follow(r->meter, r->stepper);
   if (!r->status) r->status = ga_measures_step(r->measures, r->stepper, r->meter);
+  if (!r->status) r->status = derive_until_now(r);
   if (!r->status) r->status = ga_meter_update(r->meter, ga_stepper_state(r->stepper));
   return r->status != GA_OK;
 }
@@ -129,6 +137,11 @@ static ga_status create_derivatives(run *r)
     r->by[j] = (ga_measure_by){d->by[j], d->parameter ? d->parameter[j] : -1};
   }
   if (!status) status = ga_sensitivity_create(r->ctx, r->stepper, d->n, list, &r->se);
+  if (!status) status = ga_model_variation_events(r->ctx, r->machine, d->n, d->by, &r->variants);
+  if (!status && r->variants) {
+    const ga_event_rule rule = ga_event_variants_rule(r->variants);
+    status = ga_sensitivity_use_events(r->se, &rule);
+  }
   if (!status && r->t->n_measures > 0) status = ga_measures_differentiate(r->measures, r->se, d->n, r->by);
   ga__free(r->ctx, list);
   return refuse_derivatives(r, status);
@@ -174,27 +187,48 @@ static ga_status derive_signals(run *r, int which)
   return status;
 }
 
-/* Up to the end of the last step, which began at `from`; at the start: from < t. */
-static ga_status derive_until_now(run *r, double from)
+/* The last step, or the restart behind it. */
+static ga_status derive_step(run *r)
+{
+  return r->derived ? refuse_derivatives(r, ga_sensitivity_step(r->se)) : GA_OK;
+}
+
+/* A value at a given time has no derivative where an event that parameters move happens just then. */
+static ga_status check_time(run *r, double t)
+{
+  const double now = ga_stepper_state(r->stepper)->t, close = 1e-9 * fmax(fabs(now), now - r->from);
+  int moves = 0;
+  for (int j = 0; j < r->derived->n; j++) moves |= ga_sensitivity_time(r->se, j) != 0.0;
+  if (!moves || fabs(t - now) > close || ga_sensitivity_place(r->se) != GA_PLACE_EVENT) return GA_OK;
+  r->derived->refused = 1;
+  snprintf(r->derived->text, sizeof r->derived->text,
+           "an event happens exactly at t = %.9g s, where a value is wanted, and parameters move it", t);
+  return ga__refuse(r->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
+                    &(ga__facts){.at = &(ga__fact_time){t, NAN, -1, -1},
+                                 .kind = "sensitivities",
+                                 .detail = r->derived->text});
+}
+
+/* Up to the end of the last step, which began at r->from; at the start: from < t. */
+static ga_status derive_until_now(run *r)
 {
   const ga__trial *t = r->t;
   const double now = ga_stepper_state(r->stepper)->t;
   ga_status status = GA_OK;
-  while (r->next_derived < t->n_times && t->times[r->next_derived] < from) r->next_derived++;
-  for (; r->next_derived < t->n_times && t->times[r->next_derived] <= now && !status; r->next_derived++)
-    status = derive_signals(r, r->next_derived);
+  if (!r->derived) return GA_OK;
+  while (r->next_derived < t->n_times && t->times[r->next_derived] < r->from) r->next_derived++;
+  for (; r->next_derived < t->n_times && t->times[r->next_derived] <= now && !status; r->next_derived++) {
+    status = check_time(r, t->times[r->next_derived]);
+    if (!status) status = derive_signals(r, r->next_derived);
+  }
+  if (!status && r->next_derived < t->n_times) status = check_time(r, t->times[r->next_derived]);
   return refuse_derivatives(r, status);
 }
 
-/* Those of measures. Derivatives hold at a fixed time, which the end of a run by an event is not. */
+/* Those of measures. */
 static ga_status finish_derivatives(run *r)
 {
   ga__derived *d = r->derived;
-  if (r->ended && r->t->n_measures > 0) {
-    ga__cut_text(d->text, sizeof d->text, "the run ended by an event, whose time depends on the parameters");
-    d->refused = 1;
-    return GA_OK;
-  }
   const int n = r->t->n_measures;
   double *slope = n > 0 ? ga__alloc(r->ctx, (size_t)d->n, sizeof *slope) : NULL;
   if (n > 0 && !slope) return ga__no_memory(r->ctx, "derivatives of a run");
@@ -303,7 +337,8 @@ static ga_status start(run *r, const ga_run_settings *settings)
   if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->stepper));
   if (!status && r->derived) status = refuse_derivatives(r, ga_sensitivity_begin(r->se));
   if (!status) status = ga_measures_start(r->measures, r->stepper, r->meter);
-  if (!status && r->derived) status = derive_until_now(r, -INFINITY);
+  r->from = -INFINITY;
+  if (!status) status = derive_until_now(r);
   r->started = !status;
   ga__free(r->ctx, q);
   return status;
@@ -314,15 +349,15 @@ static ga_status run_steps(run *r)
   ga_status status = GA_OK;
   while (!status && !ga_simulator_finished(r->simulator) && !r->ended) {
     if (r->stop && *r->stop) return GA_STOPPED;
-    const double from = ga_stepper_state(r->stepper)->t;
+    r->from = ga_stepper_state(r->stepper)->t;
     status = ga_simulator_step(r->simulator);
     if (r->status) return r->status;
     if (status < 0) return status;
     if (status && !ga_simulator_finished(r->simulator)) r->ended = 1; /* an event has ended the run */
-    status = r->derived ? refuse_derivatives(r, ga_sensitivity_step(r->se)) : GA_OK;
+    status = derive_step(r);
     if (!status) status = ga_meter_follow(r->meter, r->stepper);
     if (!status) status = ga_measures_step(r->measures, r->stepper, r->meter);
-    if (!status && r->derived) status = derive_until_now(r, from);
+    if (!status) status = derive_until_now(r);
     if (!status) status = ga_meter_update(r->meter, ga_stepper_state(r->stepper));
   }
   return status;
@@ -374,6 +409,7 @@ ga_status ga__trial_run(ga_context *ctx, const ga__trial *t, const ga_model *mod
   if (!status) status = finish(&r);
   ga_measures_destroy(&r.measures);
   ga_sensitivity_destroy(&r.se);
+  ga_event_variants_destroy(&r.variants);
   ga__free(ctx, r.by);
   ga__free(ctx, r.within);
   ga__free(ctx, r.signal);

@@ -295,6 +295,127 @@ static void each_allocation_of_a_variation_fails(void **state)
     if (!vary(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
 }
 
+/* A run with events of a model, and measures of it; the second bounce ends it. */
+typedef struct bouncing {
+  ga_context *ctx;
+  const ga_machine *machine;
+  ga_stepper *st;
+  ga_meter *meter;
+  ga_event_watch *watch;
+  ga_event_variants *variants;
+  ga_simulator *sim;
+  ga_sensitivity *se;
+  ga_measures *measures;
+  ga_status failed; /* at an event */
+} bouncing;
+
+static ga_status follow_ball(bouncing *b)
+{
+  ga_status status = ga_sensitivity_step(b->se);
+  if (!status) status = ga_measures_step(b->measures, b->st, b->meter);
+  return status;
+}
+
+static int see_ball(void *user, int event, const ga_state *s)
+{
+  bouncing *b = user;
+  (void)s;
+  if (!b->failed && ga_machine_event_changes(b->machine, event)) b->failed = follow_ball(b);
+  return b->failed != GA_OK;
+}
+
+static ga_status open_ball(bouncing *b, ga_model_variation *v)
+{
+  static const char *const measures[] = {"final(t)", "integral(ball.vz)*res", "max(ball.z)"};
+  static const ga_study_parameter known = {"res", "", 0.5};
+  const ga_stepper_opts opts = ga_stepper_defaults();
+  const ga_measure_by by = {v, 0};
+  ga_simulate_opts o = ga_simulate_defaults();
+  o.t_end = 3.0, o.fixed_h = 0.1;
+  ga_status status = ga_stepper_create(b->ctx, ga_machine_system(b->machine), &opts, &b->st);
+  if (!status) status = ga_event_watch_create(b->ctx, b->machine, see_ball, b, &b->watch);
+  ga_event_watch_use(b->watch, &o);
+  if (!status) status = ga_simulator_create(b->ctx, b->st, &o, &b->sim);
+  if (!status) status = ga_meter_create(b->ctx, b->machine, &b->meter);
+  if (!status) status = ga_sensitivity_create(b->ctx, b->st, 1, ga_model_variation_parameter(v), &b->se);
+  if (!status) status = ga_model_variation_events(b->ctx, b->machine, 1, &v, &b->variants);
+  if (status) assert_null(b->variants);
+  const ga_event_rule rule = ga_event_variants_rule(b->variants);
+  if (!status) status = ga_sensitivity_use_events(b->se, &rule);
+  if (!status) status = ga_measures_create(b->ctx, b->machine, 3, measures, 1, &known, NULL, &b->measures);
+  return status ? status : ga_measures_differentiate(b->measures, b->se, 1, &by);
+}
+
+static ga_status run_ball(bouncing *b, double values[3], double slopes[3])
+{
+  double q[8], v[8], x[8];
+  ga_status status = ga_machine_initial(b->machine, q, v, x);
+  if (!status) status = ga_simulator_start(b->sim, NULL, 0.0, q, v, x, NULL, NULL, NULL);
+  if (!status) status = ga_sensitivity_begin(b->se);
+  if (!status) status = ga_meter_start(b->meter, ga_stepper_state(b->st));
+  if (!status) status = ga_measures_start(b->measures, b->st, b->meter);
+  int ended = 0;
+  while (!status && !ended) {
+    status = ga_simulator_step(b->sim);
+    ended = status == GA_STOPPED;
+    if (b->failed) return b->failed;
+    if (status >= 0) status = follow_ball(b);
+  }
+  if (!status) status = ga_measures_end(b->measures, values, NULL);
+  for (int i = 0; i < 3 && !status; i++) status = ga_measures_slopes(b->measures, i, &slopes[i]);
+  return status;
+}
+
+/* 1: it was refused. */
+static int bounce(long fail_at)
+{
+  static const char TEXT[] = "galpha: 1\nparameters: {res: 0.5}\ngravity: [0, 0, -10]\n"
+                             "variables: {n: {value: 0}}\n"
+                             "bodies: {ball: {type: point, mass: 1, position: [0, 0, 1]}}\n"
+                             "events:\n"
+                             "  bounce: {when: ball.z, direction: falling, set: ball.vz, to: -res*ball.vz}\n"
+                             "  count: {when: ball.z, direction: falling, set: n, to: n + 1}\n"
+                             "  enough: {when: n - 1.5, stop: true}\n";
+  bouncing b = {.ctx = rig_open_context()};
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  double values[3] = {0}, slopes[3] = {0};
+  assert_status(b.ctx, ga_model_read_text(b.ctx, "text", TEXT, strlen(TEXT), NULL, &model), GA_OK);
+  assert_status(b.ctx, ga_model_variation_create(b.ctx, model, NULL, NULL, "res", 0.0, &v), GA_OK);
+  b.machine = ga_model_machine(model);
+  rig_memory.count = 0, rig_memory.fail_at = fail_at;
+  ga_status status = open_ball(&b, v);
+  if (!status) status = run_ball(&b, values, slopes);
+  rig_memory.fail_at = 0;
+  if (fail_at == 0) { /* √(2h/g)(1 + 2 res) */
+    assert_true(fabs(values[0] - 2.0 * sqrt(0.2)) < 1e-10);
+    assert_true(fabs(slopes[0] - 2.0 * sqrt(0.2)) < 1e-9);
+  }
+  if (status && status != GA_ERR_MEMORY && status != GA_ERR_CALLBACK)
+    fail_msg("%ld: %d: %s", fail_at, (int)status, ga_context_error(b.ctx)->text);
+  ga_measures_destroy(&b.measures);
+  ga_sensitivity_destroy(&b.se);
+  ga_event_variants_destroy(&b.variants);
+  ga_simulator_destroy(&b.sim);
+  ga_event_watch_destroy(&b.watch);
+  ga_meter_destroy(&b.meter);
+  ga_stepper_destroy(&b.st);
+  ga_model_variation_destroy(&v);
+  ga_model_destroy(&model);
+  rig_close_context(&b.ctx); /* asserts that nothing is left */
+  return status != GA_OK;
+}
+
+static void each_allocation_with_events_fails(void **state)
+{
+  (void)state;
+  assert_int_equal(bounce(0), 0);
+  const long total = rig_memory.count;
+  assert_true(total > 100);
+  for (long n = 1; n <= total; n += 1 + total / 400)
+    if (!bounce(n)) fail_msg("allocation %ld of %ld failed, and nobody noticed", n, total);
+}
+
 /* ---- Callbacks ---- */
 
 /* Two steps by collocation, the derivatives of the second one with the n-th call of a callback failing, or those
@@ -366,6 +487,7 @@ int main(void)
                                      cmocka_unit_test(each_allocation_of_an_equilibrium_fails),
                                      cmocka_unit_test(each_allocation_of_a_gradient_fails),
                                      cmocka_unit_test(each_allocation_with_redundant_constraints_fails),
-                                     cmocka_unit_test(each_allocation_of_a_variation_fails)};
+                                     cmocka_unit_test(each_allocation_of_a_variation_fails),
+                                     cmocka_unit_test(each_allocation_with_events_fails)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);
 }
