@@ -18,6 +18,8 @@ typedef struct analysis {
   double *block;      /* of a state within a step */
   ga_state within;
   long records, next;
+  double from;       /* [s] beginning of the present step */
+  ga_status refused; /* of derivatives at an event */
 } analysis;
 
 /* ---- Names and units of derivatives ---- */
@@ -129,14 +131,14 @@ static ga_status record_within(analysis *s, double t)
   return status ? status : record(s, w, t, 1);
 }
 
-/* Records at all output times up to the end of the last step, which began at `from`; or of each step. */
-static ga_status record_step(analysis *s, double from, int finished)
+/* Records at all output times up to the end of the last step, which began at s->from; or of each step. */
+static ga_status record_step(analysis *s, int finished)
 {
   const ga_run_settings *o = &s->run.s.settings;
   const ga_state *state = ga_stepper_state(s->run.s.stepper);
-  const double every = o->output, close = 1e-9 * (state->t - from);
+  const double every = o->output, close = 1e-9 * (state->t - s->from);
   ga_status status = GA_OK;
-  if (every == 0.0) return state->t > from || !s->records ? record(s, state, state->t, 0) : GA_OK;
+  if (every == 0.0) return state->t > s->from || !s->records ? record(s, state, state->t, 0) : GA_OK;
   for (;; s->next++) {
     const double t = o->t_start + (double)s->next * every;
     if (status || t > state->t + close || t > o->t_end + 1e-9 * every) break;
@@ -147,24 +149,71 @@ static ga_status record_step(analysis *s, double from, int finished)
   return status;
 }
 
+/* ---- Events ---- */
+
+/* An event that changes the motion: the step that leads to it is recorded, and so is the state before its
+ * changes. */
+static ga_status record_event(analysis *s, const ga_state *state)
+{
+  app_runner *r = &s->run;
+  ga_status status = s->refused = ga_sensitivity_step(s->se);
+  if (!status) status = ga_meter_follow(r->meter, r->s.stepper);
+  if (!status) status = record_step(s, 0);
+  if (!status && ga_recorder_time(r->recorder) < state->t) status = record(s, state, state->t, 0);
+  if (!status) status = ga_meter_update(r->meter, state);
+  s->from = state->t;
+  return status;
+}
+
+static int on_event(void *user, int event, const ga_state *state)
+{
+  analysis *s = user;
+  app_runner *r = &s->run;
+  ga_status status = s->refused; /* another event at the same time may have failed */
+  if (!status && ga_machine_event_changes(r->s.machine, event)) {
+    if (!r->events.jumped) status = record_event(s, state);
+    r->events.jumped = 1;
+  }
+  if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, state->t, event);
+  if (status && !s->refused) s->refused = status;
+  return status != GA_OK;
+}
+
+/* Behind the changes of events. */
+static ga_status pass_jump(analysis *s, const ga_state *state)
+{
+  if (!s->run.events.jumped) return GA_OK;
+  s->run.events.jumped = 0;
+  return record(s, state, state->t, 0);
+}
+
 /* ---- The run ---- */
 
 static ga_status begin(analysis *s)
 {
   app_runner *r = &s->run;
-  const ga_simulate_opts opts = ga_simulate_defaults();
+  ga_simulate_opts opts = ga_simulate_defaults();
   ga_parameter *list = calloc((size_t)s->by.n + 1, sizeof *list);
   if (!list) return GA_ERR_MEMORY;
   for (int j = 0; j < s->by.n; j++) list[j] = *ga_model_variation_parameter(s->by.at[j].variation);
-  ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
+  ga_status status = app_events_open(&r->events, &r->s, on_event, s, &opts);
+  if (!status) status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
   if (!status) status = ga_sensitivity_create(r->s.ctx, r->s.stepper, s->by.n, list, &s->se);
   free(list);
+  if (!status) status = app_by_use_events(r, &s->by, s->se);
   if (!status) status = app_task_start(&r->s, !app_has(r->a, "quiet"));
   if (!status) status = ga_meter_start(r->meter, ga_stepper_state(r->s.stepper));
   r->metered = !status;
   if (!status) status = ga_sensitivity_begin(s->se);
   return status ? status : make_within(s);
+}
+
+/* Of what has failed at an event: the simulator has cleared the message. */
+static ga_status say_again(analysis *s)
+{
+  const ga_status again = s->run.written ? GA_OK : ga_sensitivity_step(s->se);
+  return again ? again : s->refused;
 }
 
 static ga_status run_steps(analysis *s)
@@ -173,15 +222,22 @@ static ga_status run_steps(analysis *s)
   const ga_state *state = ga_stepper_state(r->s.stepper);
   ga_status status = record(s, state, r->s.settings.t_start, 0);
   s->next = 1;
-  while (!status && !ga_simulator_finished(r->s.simulator)) {
-    const double from = state->t;
+  int finished = 0;
+  while (!status && !finished) {
+    s->from = state->t;
     if (app_call_is_stopped()) return GA_STOPPED;
     status = ga_simulator_step(r->s.simulator);
-    if (status == GA_STOPPED && ga_simulator_finished(r->s.simulator)) status = GA_OK;
+    if (s->refused) return say_again(s);
+    finished = ga_simulator_finished(r->s.simulator);
+    if (status == GA_STOPPED && !finished) finished = r->events.ended = 1;
+    if (status == GA_STOPPED) status = GA_OK;
     if (!status) status = ga_sensitivity_step(s->se);
     if (!status) status = ga_meter_follow(r->meter, r->s.stepper);
     if (!status) status = ga_meter_update(r->meter, state);
-    if (!status) status = record_step(s, from, ga_simulator_finished(r->s.simulator));
+    if (!status && r->events.jumped)
+      status = pass_jump(s, state);
+    else if (!status)
+      status = record_step(s, finished);
     const long steps = ga_simulator_stats(r->s.simulator)->steps;
     if (app_progress_due(&r->s.progress, state->t, steps)) app_progress_show(&r->s.progress, state->t, 0.0);
   }
@@ -244,6 +300,20 @@ static void warn_of_doubt(const analysis *s)
   }
 }
 
+/* By how much the time moves at which an event has ended the run. */
+static void print_end(const analysis *s)
+{
+  const ga_state *state = ga_stepper_state(s->run.s.stepper);
+  const int event = ga_event_watch_stopped_by(s->run.events.watch);
+  printf("\nended by event '%s' at t = %.9g s\n", ga_machine_event_name(s->run.s.machine, event), state->t);
+  for (int j = 0; j < s->by.n; j++) {
+    char unit[APP_DERIVATIVE_UNIT];
+    app_derivative_unit(s->run.s.ctx, "s", s->by.at[j].unit, unit);
+    printf("  d(t)/d(%s) = %.9g%s%s\n", s->by.at[j].name, ga_sensitivity_time(s->se, j),
+           strcmp(unit, "1") ? " " : "", strcmp(unit, "1") ? unit : "");
+  }
+}
+
 static int end(analysis *s, ga_status status, double seconds)
 {
   app_runner *r = &s->run;
@@ -256,7 +326,10 @@ static int end(analysis *s, ga_status status, double seconds)
   app_progress_clear(&r->s.progress);
   app_duration(elapsed, sizeof elapsed, seconds);
   if (!status && !closed && !app_has(r->a, "quiet")) {
-    printf("\nfinished at t = %.9g s after %s\n", ga_stepper_state(r->s.stepper)->t, elapsed);
+    if (r->events.ended)
+      print_end(s);
+    else
+      printf("\nfinished at t = %.9g s after %s\n", ga_stepper_state(r->s.stepper)->t, elapsed);
     print_influences(s);
     printf("results      %s: %ld record%s of %d signals and their derivatives by %d parameter%s\n", r->file,
            s->records, s->records == 1 ? "" : "s", r->n, s->by.n, s->by.n == 1 ? "" : "s");
@@ -269,11 +342,6 @@ static int end(analysis *s, ga_status status, double seconds)
                      closed ? closed : status);
   else if (app_call_is_stopped())
     fprintf(stderr, "galpha sensitivity: stopped at t = %.9g s\n", last);
-  else if (status == GA_STOPPED)
-    fprintf(stderr,
-            "galpha sensitivity: the run ended at t = %.9g s by an event, whose time depends on parameters; "
-            "--t-end before it goes\n",
-            last);
   else if (why.status == status)
     fprintf(stderr, "galpha sensitivity: %s\n", why.text), app_call_keep_error(r->s.ctx);
   else
@@ -290,6 +358,7 @@ static void close_analysis(analysis *s)
   ga_meter_destroy(&r->meter);
   ga_sensitivity_destroy(&s->se);
   app_by_free(&s->by);
+  app_events_close(&r->events);
   app_task_close(&r->s);
   app_record_free(r);
   free(s->text);

@@ -16,6 +16,7 @@ typedef struct app_by_list {
   app_by *at;     /* [n] */
   int n_left;     /* of them that cannot */
   char left[160]; /* the first of these, by name */
+  ga_event_variants *events; /* of the model at their values; NULL: it has none */
 } app_by_list;
 
 /* ---- sensitivity_by.c ---- */
@@ -26,6 +27,8 @@ int app_by_take(app_runner *r, app_by_list *list);
 int app_by_vary(app_runner *r, app_by_list *list);
 /* A start at an equilibrium, which moves with the parameters: app_task.settle, with the list as its user. */
 ga_status app_by_settle(void *list, ga_equilibrium *eq);
+/* Events of the model are differentiated as well. */
+ga_status app_by_use_events(const app_runner *r, app_by_list *list, ga_sensitivity *se);
 void app_by_free(app_by_list *list);
 enum { APP_DERIVATIVE_UNIT = 64 };
 /* The unit of derivatives of `signal` by `by`. */

@@ -151,8 +151,21 @@ ga_status app_by_settle(void *list, ga_equilibrium *eq)
   return status;
 }
 
+ga_status app_by_use_events(const app_runner *r, app_by_list *list, ga_sensitivity *se)
+{
+  ga_model_variation **variation = calloc((size_t)list->n + 1, sizeof *variation);
+  if (!variation) return GA_ERR_MEMORY;
+  for (int j = 0; j < list->n; j++) variation[j] = list->at[j].variation;
+  ga_status status = ga_model_variation_events(r->s.ctx, r->s.machine, list->n, variation, &list->events);
+  free(variation);
+  if (status || !list->events) return status;
+  const ga_event_rule rule = ga_event_variants_rule(list->events);
+  return ga_sensitivity_use_events(se, &rule);
+}
+
 void app_by_free(app_by_list *list)
 {
+  ga_event_variants_destroy(&list->events);
   for (int j = 0; list->at && j < list->n; j++) ga_model_variation_destroy(&list->at[j].variation);
   free(list->at);
 }

@@ -27,6 +27,7 @@ typedef struct analysis {
   ga_adjoint *adjoint;
   double *values, *gradient; /* [n], [n × parameters] */
   int refused;               /* 1: the adjoint cannot follow this run */
+  ga_status failed;          /* at an event */
 } analysis;
 
 static int no_memory(void)
@@ -91,6 +92,7 @@ static ga_status follow(analysis *s)
   }
   if (!status && s->way == FORWARD) {
     status = ga_sensitivity_create(r->s.ctx, r->s.stepper, s->by.n, list, &s->se);
+    if (!status) status = app_by_use_events(r, &s->by, s->se);
     if (!status) status = ga_measures_differentiate(s->measures, s->se, s->by.n, by);
   } else if (!status) {
     status = ga_adjoint_create(r->s.ctx, r->s.stepper, s->by.n, list, NULL, &s->adjoint);
@@ -104,11 +106,40 @@ static ga_status follow(analysis *s)
 
 /* ---- The run ---- */
 
+/* What is done at the end of each step, or at an event before it changes the motion. */
+static ga_status follow_step(analysis *s)
+{
+  app_runner *r = &s->run;
+  ga_status status = s->se ? ga_sensitivity_step(s->se) : ga_adjoint_step(s->adjoint);
+  if (s->adjoint) s->refused = status == GA_ERR_ORDER || status == GA_ERR_ARGUMENT;
+  if (!status) status = ga_meter_follow(r->meter, r->s.stepper);
+  if (!status) status = ga_measures_step(s->measures, r->s.stepper, r->meter);
+  if (!status) status = ga_meter_update(r->meter, ga_stepper_state(r->s.stepper));
+  return status;
+}
+
+/* The step that leads to an event that changes the motion can be seen inside now, but not later. */
+static int on_event(void *user, int event, const ga_state *state)
+{
+  analysis *s = user;
+  (void)state;
+  if (s->failed) return 1; /* another event at the same time has failed */
+  if (!ga_machine_event_changes(s->run.s.machine, event)) return 0;
+  if (s->adjoint) { /* behind an event it cannot go on */
+    s->refused = 1;
+    s->failed = GA_ERR_ORDER;
+  } else {
+    s->failed = follow_step(s);
+  }
+  return s->failed != GA_OK;
+}
+
 static ga_status begin(analysis *s)
 {
   app_runner *r = &s->run;
-  const ga_simulate_opts opts = ga_simulate_defaults();
-  ga_status status = app_task_prepare(&r->s, &r->s.settings, &opts);
+  ga_simulate_opts opts = ga_simulate_defaults();
+  ga_status status = app_events_open(&r->events, &r->s, on_event, s, &opts);
+  if (!status) status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
   if (!status) status = follow(s);
   if (!status) status = app_task_start(&r->s, !app_has(r->a, "quiet"));
@@ -124,18 +155,19 @@ static ga_status run_steps(analysis *s)
   app_runner *r = &s->run;
   const ga_state *state = ga_stepper_state(r->s.stepper);
   ga_status status = GA_OK;
-  while (!status && !ga_simulator_finished(r->s.simulator)) {
+  int finished = 0;
+  while (!status && !finished) {
     if (app_call_is_stopped()) return GA_STOPPED;
     status = ga_simulator_step(r->s.simulator);
-    if (status == GA_STOPPED && ga_simulator_finished(r->s.simulator)) status = GA_OK;
-    if (!status && s->se) status = ga_sensitivity_step(s->se);
-    if (!status && s->adjoint) {
-      status = ga_adjoint_step(s->adjoint);
-      s->refused = status == GA_ERR_ORDER || status == GA_ERR_ARGUMENT;
+    if (s->failed) { /* at an event: the simulator has cleared the message */
+      const ga_status again = s->se ? ga_sensitivity_step(s->se) : GA_OK;
+      return again ? again : s->failed;
     }
-    if (!status) status = ga_meter_follow(r->meter, r->s.stepper);
-    if (!status) status = ga_measures_step(s->measures, r->s.stepper, r->meter);
-    if (!status) status = ga_meter_update(r->meter, state);
+    finished = ga_simulator_finished(r->s.simulator);
+    if (status == GA_STOPPED && !finished) finished = r->events.ended = 1;
+    if (status == GA_STOPPED && r->events.ended && s->adjoint) return s->refused = 1, GA_ERR_ORDER;
+    if (status == GA_STOPPED) status = GA_OK;
+    if (!status) status = follow_step(s);
     const long steps = ga_simulator_stats(r->s.simulator)->steps;
     if (app_progress_due(&r->s.progress, state->t, steps)) app_progress_show(&r->s.progress, state->t, 0.0);
   }
@@ -241,9 +273,9 @@ static int explain(const analysis *s, ga_status status)
   const ga_error *why = ga_context_error(s->run.s.ctx);
   const char *text = why->status == status ? why->text : ga_status_text(status);
   if (s->adjoint && status == GA_ERR_ORDER)
-    text = "the run begins anew behind a jump, which the adjoint does not follow; forward derivatives do";
-  if (status == GA_STOPPED)
-    text = "the run ended by an event, whose time depends on parameters; --t-end before it goes";
+    text =
+        "the run begins anew behind a jump, or an event ends it, which the adjoint does not follow; forward "
+        "derivatives do";
   fprintf(stderr, "galpha sensitivity: %s\n", text);
   if (why->status == status) app_call_keep_error(s->run.s.ctx);
   return APP_FAILED;
@@ -257,7 +289,12 @@ static int end(analysis *s, double seconds)
   if (status) return explain(s, status);
   app_duration(elapsed, sizeof elapsed, seconds);
   if (!app_has(r->a, "quiet")) {
-    printf("\nfinished at t = %.9g s after %s\n", ga_stepper_state(r->s.stepper)->t, elapsed);
+    if (r->events.ended)
+      printf("\nended by event '%s' at t = %.9g s after %s\n",
+             ga_machine_event_name(r->s.machine, ga_event_watch_stopped_by(r->events.watch)),
+             ga_stepper_state(r->s.stepper)->t, elapsed);
+    else
+      printf("\nfinished at t = %.9g s after %s\n", ga_stepper_state(r->s.stepper)->t, elapsed);
     printf("derivatives  of %d measure%s by %d parameter%s, %s\n", s->n, s->n == 1 ? "" : "s", s->by.n,
            s->by.n == 1 ? "" : "s", s->se ? "forwards" : "by the adjoint");
     if (s->by.n_left > 0)
@@ -283,6 +320,7 @@ static void close_analysis(analysis *s)
   ga_sensitivity_destroy(&s->se);
   ga_meter_destroy(&r->meter);
   app_by_free(&s->by);
+  app_events_close(&r->events);
   app_task_close(&r->s);
   app_record_free(r);
   app_measures_free(s->n, s->texts, s->labels);

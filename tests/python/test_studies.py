@@ -201,3 +201,22 @@ class Sensitivity(unittest.TestCase):
         self.assertTrue(np.isnan(caught.exception.result.gradient[0, 0]))
         with self.assertRaisesRegex(ValueError, "measures is empty"):
             galpha.sensitivity(m, measures=[])
+
+    def test_events(self):
+        """python: derivatives over bounces, of the end by an event, and of signals on both sides"""
+        m = galpha.Machine("Ball", t_end=6, step=0.01, parameters={"res": 0.8, "h": 1.0}, gravity=[0, 0, -10])
+        m.add_point("ball", mass=1, position=[0, 0, "h"])
+        m.add_variable("bounces", value=0)
+        m.add_event("bounce", when="ball.z", direction="falling", set="ball.vz", to="-res*ball.vz")
+        m.add_event("count", when="ball.z", direction="falling", set="bounces", to="bounces + 1")
+        m.add_event("enough", when="bounces - 4.5", direction="rising", stop=True)
+        r, fall = 0.8, np.sqrt(0.2)
+        g = galpha.sensitivity(m, measures=["end=final(t)", "final(ball.vz)"])
+        self.assertAlmostEqual(g["end", "res"], 2 * fall * (1 + 2 * r + 3 * r**2 + 4 * r**3), delta=1e-9)
+        self.assertAlmostEqual(g["end", "h"], 0.5 * fall * (1 + 2 * (r + r**2 + r**3 + r**4)), delta=1e-9)
+        res = galpha.sensitivity(m, "res")
+        up = (res.t > fall + 1e-6) & (res.t < 2 * fall)  # behind the first bounce: z = res·g·fall·s − g s²/2
+        self.assertTrue(np.allclose(res["d(ball.z)/d(res)"][up], 10 * fall * (res.t[up] - fall), atol=1e-9))
+        best = galpha.optimize(m, {"h": (1.0, 0.5, 2.0)}, maximize="final(t)*(2.2-h)")
+        self.assertAlmostEqual(best["h"], 2.2 / 3, delta=1e-5)  # √h (2.2 − h)
+        self.assertNotIn("differences", best.summary)
