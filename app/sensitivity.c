@@ -197,6 +197,7 @@ static ga_status begin(analysis *s)
   if (!list) return GA_ERR_MEMORY;
   for (int j = 0; j < s->by.n; j++) list[j] = *ga_model_variation_parameter(s->by.at[j].variation);
   ga_status status = app_events_open(&r->events, &r->s, on_event, s, &opts);
+  if (!status) status = app_by_check_span(r, &s->by);
   if (!status) status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
   if (!status) status = ga_sensitivity_create(r->s.ctx, r->s.stepper, s->by.n, list, &s->se);

@@ -27,6 +27,8 @@ int app_by_take(app_runner *r, app_by_list *list);
 int app_by_vary(app_runner *r, app_by_list *list);
 /* A start at an equilibrium, which moves with the parameters: app_task.settle, with the list as its user. */
 ga_status app_by_settle(void *list, ga_equilibrium *eq);
+/* Whether the times of the run are given numbers. */
+ga_status app_by_check_span(const app_runner *r, const app_by_list *list);
 /* Events of the model are differentiated as well. */
 ga_status app_by_use_events(const app_runner *r, app_by_list *list, ga_sensitivity *se);
 void app_by_free(app_by_list *list);

@@ -151,6 +151,15 @@ ga_status app_by_settle(void *list, ga_equilibrium *eq)
   return status;
 }
 
+ga_status app_by_check_span(const app_runner *r, const app_by_list *list)
+{
+  const ga_run_settings *o = &r->s.settings;
+  ga_status status = GA_OK;
+  for (int j = 0; j < list->n && !status; j++)
+    status = ga_model_variation_check_span(list->at[j].variation, o->t_start, o->t_end);
+  return status;
+}
+
 ga_status app_by_use_events(const app_runner *r, app_by_list *list, ga_sensitivity *se)
 {
   ga_model_variation **variation = calloc((size_t)list->n + 1, sizeof *variation);

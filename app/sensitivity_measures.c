@@ -139,6 +139,7 @@ static ga_status begin(analysis *s)
   app_runner *r = &s->run;
   ga_simulate_opts opts = ga_simulate_defaults();
   ga_status status = app_events_open(&r->events, &r->s, on_event, s, &opts);
+  if (!status) status = app_by_check_span(r, &s->by);
   if (!status) status = app_task_prepare(&r->s, &r->s.settings, &opts);
   if (!status) status = ga_meter_create(ga_machine_context(r->s.machine), r->s.machine, &r->meter);
   if (!status) status = follow(s);

@@ -226,6 +226,10 @@ GA_API const ga_parameter *ga_model_variation_parameter(const ga_model_variation
  * start at an equilibrium needs them: eq has just found that of the model itself, from its initial positions.
  */
 GA_API ga_status ga_model_variation_settle(ga_model_variation *variation, ga_equilibrium *eq);
+/* GA_ERR_DERIVATIVE: the run from t_start to t_end [s] begins or ends at a time of the model that depends on
+ * the parameter, of which derivatives at fixed times know nothing. */
+GA_API ga_status ga_model_variation_check_span(const ga_model_variation *variation, double t_start,
+                                               double t_end);
 /* The events of the model m is of, at the values of n variations, for ga_sensitivity_use_events(): their rule
  * is ga_event_variants_rule(). *out NULL: it has none. The variations must outlive it. Errors go to ctx. */
 GA_API ga_status ga_model_variation_events(ga_context *ctx, const ga_machine *m, int n,

@@ -44,6 +44,8 @@ struct ga_model_variation {
   double *initial[GA_PARAMETER_VALUES]; /* q, v, x of the start, and behind them those that the model gives */
   ga__differing *differing;             /* NULL: all terms may depend on the parameter */
   double value;
+  double t_start, t_end;      /* [s] of the model */
+  int moves_start, moves_end; /* 1: they depend on the parameter */
   char name[64];
   ga_parameter parameter;
 };
@@ -130,7 +132,9 @@ static ga_status build(ga_model_variation *v, const ga_model *model, const char 
 {
   ga_context_opts quiet = v->ctx->opts;
   quiet.log = NULL;
+  const ga_run_settings *own = ga_model_settings(model);
   v->value = p->value;
+  v->t_start = own->t_start, v->t_end = own->t_end;
   v->parameter.step = step > 0.0 ? step : 1e-3 * fabs(p->value);
   ga__cut_text(v->name, sizeof v->name, p->name);
   v->parameter.name = v->name;
@@ -141,6 +145,9 @@ static ga_status build(ga_model_variation *v, const ga_model *model, const char 
     const double value = p->value + AT[k] * v->parameter.step;
     status = read_at(v, model, path, opts, p, value, &v->model[k]);
     if (!status) status = initial_values(v, k, value);
+    const ga_run_settings *at = status ? own : ga_model_settings(v->model[k]);
+    v->moves_start |= at->t_start != own->t_start;
+    v->moves_end |= at->t_end != own->t_end;
   }
   return status ? status : find_terms(v, model);
 }
@@ -239,6 +246,19 @@ const ga_machine *ga_model_variation_machine(const ga_model_variation *v, int k)
 const ga_parameter *ga_model_variation_parameter(const ga_model_variation *v)
 {
   return v ? &v->parameter : NULL;
+}
+
+ga_status ga_model_variation_check_span(const ga_model_variation *v, double t_start, double t_end)
+{
+  if (!v) return GA_ERR_ARGUMENT;
+  if (!(v->moves_start && t_start == v->t_start) && !(v->moves_end && t_end == v->t_end)) return GA_OK;
+  return ga__refuse(v->ctx, GA_ERR_DERIVATIVE, GA_REASON_NO_SENSITIVITY,
+                    &(ga__facts){.kind = "sensitivities",
+                                 .name = v->name,
+                                 .detail = "the time at which the run begins or ends depends on it",
+                                 .expected =
+                                     "give t_start and t_end as numbers, or let an event end the run, as "
+                                     "{when: t - NAME, stop: true}"});
 }
 
 ga_status ga_model_variation_events(ga_context *ctx, const ga_machine *m, int n,

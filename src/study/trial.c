@@ -120,7 +120,7 @@ static ga_status refuse_derivatives(run *r, ga_status status)
   return status;
 }
 
-static ga_status create_derivatives(run *r)
+static ga_status create_derivatives(run *r, const ga_run_settings *settings)
 {
   const ga__derived *d = r->derived;
   const ga_system *sys = ga_machine_system(r->machine);
@@ -133,6 +133,7 @@ static ga_status create_derivatives(run *r)
   r->within = ga__alloc(r->ctx, room + (size_t)r->t->n_signals + 1, sizeof *r->within);
   ga_status status = list && r->by && r->within ? GA_OK : ga__no_memory(r->ctx, "derivatives of a run");
   for (int j = 0; j < d->n && !status; j++) {
+    status = ga_model_variation_check_span(d->by[j], settings->t_start, settings->t_end);
     list[j] = *ga_model_variation_parameter(d->by[j]);
     r->by[j] = (ga_measure_by){d->by[j], d->parameter ? d->parameter[j] : -1};
   }
@@ -289,7 +290,7 @@ static ga_status create(run *r, const ga_run_settings *settings, int n_parameter
   if (!status)
     status = ga_measures_create(r->ctx, r->machine, r->t->n_measures, r->t->measures, n_parameters,
                                 parameters, NULL, &r->measures);
-  return !status && r->derived ? create_derivatives(r) : status;
+  return !status && r->derived ? create_derivatives(r, settings) : status;
 }
 
 /* Replaces positions and states by those of a static equilibrium. */

@@ -665,6 +665,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_event_variants_create, (P(ctx), P(machine), 1, P(machines_), P(&none.event_variants))) \
   VOID(ga_event_variants_destroy, (P(&none.event_variants))) \
   VALUE(ga_event_variants_rule, (FINE(NULL))) \
+  STATUS(ga_model_variation_check_span, (P(variation), 0.0, 1.0)) \
   STATUS(ga_model_variation_events, (P(ctx), P(machine), 1, P(&variation), P(&none.event_variants))) \
   STATUS(ga_machine_signal_gradient, \
          (P(machine), P(ga_stepper_state(st)), 1, P(ints), P(numbers), P(&seed_))) \
