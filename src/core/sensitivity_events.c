@@ -126,6 +126,18 @@ static ga_status differentiate_size(ga_sensitivity *se)
   return se->st->family->slopes->forward(se, se->n);
 }
 
+/* Whether parameter j moves g at a state, whose time moves with it: *slope 0: it does not, up to rounding of
+ * what cancels. */
+static ga_status find_slope(ga_sensitivity *se, int j, const ga__state *at, double *slope)
+{
+  const ga__parameter *par = &se->parameter[j];
+  double along = 0.0;
+  ga_status status = differentiate_g(se, j, at, &par->now, par->dt, par->given.step, slope);
+  if (!status) status = differentiate_g(se, se->n, at, &par->now, par->dt, par->given.step, &along);
+  if (fabs(*slope) <= SAME * (fabs(along) + fabs(*slope - along))) *slope = 0.0;
+  return status;
+}
+
 /* Whether times that are `apart` for a parameter by its derivatives are different ones. */
 static int differ(const ga_sensitivity *se, int j, double apart)
 {
@@ -190,27 +202,13 @@ static ga_status join_event(ga_sensitivity *se)
   double rate = 0.0;
   ga_status status = find_rate(se, &rate);
   for (int j = 0; j < se->n && !status; j++) {
-    const ga__parameter *par = &se->parameter[j];
     double g = 0.0;
-    status = differentiate_g(se, j, &se->st->now, &par->now, par->dt, par->given.step, &g);
-    if (!status && differ(se, j, g / rate))
+    status = find_slope(se, j, &se->st->now, &g);
+    if (!status && g != 0.0 && differ(se, j, g / rate))
       status = refuse_event(
           se, j, "another event happens at the same time, and this parameter decides which is the first",
           "give another value of the parameter, or leave out one of the events");
   }
-  return status;
-}
-
-/* Whether parameter j moves g at the present state, whose time moves with it: *slope 0: it does not, up to
- * rounding of what cancels. */
-static ga_status find_slope(ga_sensitivity *se, int j, double *slope)
-{
-  const ga__parameter *par = &se->parameter[j];
-  const ga__state *now = &se->st->now;
-  double along = 0.0;
-  ga_status status = differentiate_g(se, j, now, &par->now, par->dt, par->given.step, slope);
-  if (!status) status = differentiate_g(se, se->n, now, &par->now, par->dt, par->given.step, &along);
-  if (fabs(*slope) <= SAME * (fabs(along) + fabs(*slope - along))) *slope = 0.0;
   return status;
 }
 
@@ -222,7 +220,7 @@ static ga_status cross_in_jump(ga_sensitivity *se)
   double g = 0.0, slope = 0.0;
   ga_status status = evaluate(se, 0, -1, &p, &g);
   for (int j = 0; j < se->n && !status; j++) {
-    status = find_slope(se, j, &slope);
+    status = find_slope(se, j, &se->st->now, &slope);
     if (!status && slope != 0.0 && !(fabs(g) > 2.0 * se->parameter[j].given.step * fabs(slope)))
       status = refuse_event(
           se, j,
@@ -300,8 +298,8 @@ static ga_status check_touch(ga_sensitivity *se, int event)
   for (int j = 0; j < se->n && !status; j++) {
     const ga__parameter *par = &se->parameter[j];
     double slope = 0.0;
-    status = differentiate_g(se, j, begin, &par->now, par->dt, par->given.step, &slope);
-    if (!status && !(fabs(g) > 2.0 * par->given.step * fabs(slope)) &&
+    status = find_slope(se, j, begin, &slope);
+    if (!status && slope != 0.0 && !(fabs(g) > 2.0 * par->given.step * fabs(slope)) &&
         differ(se, j, slope / fmax(steepest, DBL_MIN)))
       status = refuse_event(
           se, j, "its condition is 0 where the motion begins, and this parameter decides whether it happens",
