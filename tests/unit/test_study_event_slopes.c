@@ -214,6 +214,19 @@ static const course COURSES[] = {
      1e-4,
      1e-7,
      {{"k", 20.0}, {"gain", 8.0}, {"m", 1.5}, {"start", 0.5}, {"level", 0.12}, {"less", 0.1}}},
+    {"event that a jump makes",
+     "galpha: 1\n"
+     "parameters: {T: 0.3013, F: 2, push: 0.7, k: 10}\n"
+     "bodies: {x: {type: scalar, mass: 1, position: 0.2}}\n"
+     "forces:\n"
+     "  p: {type: actuator, coordinate: x, force: \"F*step(t, T)\"}\n"
+     "  s: {type: spring, coordinate: x, stiffness: k, rest: 0}\n"
+     "events: {pushed: {when: x.acc - 0.5, direction: rising, set: x.rate, to: push + 2*x.rate}}\n"
+     "simulation: {t_end: 0.9, step: 0.01, newton_tolerance: 1e-13}\n",
+     {"final(x)", "final(x.rate)", "integral(x.acc)", "max(x.rate)", "integral(x.rate^2)"},
+     2e-5,
+     1e-7,
+     {{"F", 2.0}, {"push", 0.7}, {"k", 10.0}}},
     {"from an equilibrium",
      "galpha: 1\n"
      "parameters: {k: 20, m: 1.5, g: 9.81, level: 0.1, res: 0.7, F: 5}\n"
