@@ -1059,6 +1059,8 @@ typedef int (*ga_pullback_fn)(void *user, const ga_pullback *by,
 typedef struct ga_adjoint_opts { /* start from ga_adjoint_defaults() */
   int interval; /* steps between states that are stored: a run of n steps needs memory for n/interval +
                    interval states; default 100 */
+  double memory; /* [bytes] beside this, for what steps are made of: as far as it goes, they need not be repeated;
+                    default 64e6 */
   ga_pullback_fn
       pullback; /* NULL (default): derivatives by one parameter after the other, as ga_sensitivity has them */
   void *user;   /* handed to it */
@@ -1081,7 +1083,8 @@ GA_API ga_status ga_adjoint_create(ga_context *ctx, ga_stepper *st, int n, const
 GA_API void ga_adjoint_destroy(ga_adjoint **adjoint);
 /* After a start of the stepper, whose derivatives are computed here: four starts for each parameter. */
 GA_API ga_status ga_adjoint_begin(ga_adjoint *adjoint);
-/* After every step, as ga_sensitivity_step(). Restarts are refused. Allocates where a state is stored. */
+/* After every step and every restart, as ga_sensitivity_step(). Refused are restarts by events, and those behind
+ * jumps whose times depend on a parameter. May allocate. */
 GA_API ga_status ga_adjoint_step(ga_adjoint *adjoint);
 /* Called by a seed, for a number that depends on dense output: calls `inside`, with `user` and the number of
  * the step, for the state at t within the step that ends at the state of the seed (ga_stepper_interpolate();

@@ -80,6 +80,7 @@ static ga_status create(ga_stepper *st)
                nx = (size_t)sys->size[GA_BLOCK_X];
   ga__colloc *c = st->own = ga__alloc(st->ctx, 1, sizeof *c);
   if (!c) return ga__no_memory(st->ctx, "a stepper");
+  c->course = -1;
   for (int order = 0; order <= GA__MOST_ORDER; order++) ga__colloc_rule_make(order, &c->rule[order]);
   const ga__array part[] = {{&c->z, GA__NODES * n},
                             {&c->v, GA__NODES * nv},
@@ -382,6 +383,12 @@ static void choose_rule(ga_stepper *st, int in_order, int damps)
   const int order = st->order > ORDER_OF_LOOSE ? STIFF_ORDER_TIGHT : STIFF_ORDER;
   c->in_order = in_order;
   c->damps = in_order && damps && st->opts.order == 0;
+  if (c->course >= 0) { /* of a step that is repeated */
+    c->in_order = c->course / 16 % 2;
+    c->damps = c->course / 32;
+    c->now = &c->rule[c->course % 16];
+    return;
+  }
   c->now = &c->rule[c->damps ? order : st->order];
 }
 

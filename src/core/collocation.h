@@ -65,7 +65,8 @@ typedef struct ga__colloc {
   double t_further[GA__NODES]; /* these nodes, in steps from the beginning of this one, */
   int n_further;               /* and their number */
   double *inside_q, *inside_v, *inside_x, *inside_z; /* [nq], [nv], [n_x], [n] of a place within the step */
-  int inside_solved; /* 1: z was solved for again at the last place within a step, 0: it is that of polynomials */
+  int inside_solved;     /* 1: z was solved for again at the last place within a step, 0: it is that of
+                            polynomials */
   double size_v, size_x; /* velocities, and rates of states, that errors of the iteration are relative to */
   double moved;          /* largest change of Ω in the last pass over the nodes */
   int sweeps;            /* of the current step, */
@@ -78,6 +79,8 @@ typedef struct ga__colloc {
   int damps;          /* and 1: by the rule for stiff equations */
   int failures;       /* of sweeps, but for those of that rule, at the state of this number */
   unsigned long failed_at;
+  int course; /* of a step that is repeated: its order + 16 (in order + 2 damps); −1: it chooses these itself
+              */
   /* Numbers of the states that these belong to. */
   unsigned long gap_number, end_number, coarse_end_number, further_number;
   /* -- Where the matrix of the end was made, for derivatives by parameters; z as the unknowns -- */
@@ -104,13 +107,13 @@ double ga__colloc_left_in(const ga_stepper *st, int block);
 enum { GA__COLLOC_END = 0 };
 ga_status ga__colloc_solve(ga_stepper *st, int m, double *r);
 
-/* Weights w[0 ... stages] of z at the nodes of the step before in the prediction for c_m h, the last one that of
- * the state at the end of it. old: its rule, as ga__colloc_last_rule(). 0: the polynomial is not used. */
+/* Weights w[0 ... stages] of z at the nodes of the step before in the prediction for c_m h, the last one that
+ * of the state at the end of it. old: its rule, as ga__colloc_last_rule(). 0: the polynomial is not used. */
 int ga__colloc_predicts(const ga__colloc_rule *old, double h, double h_old, double c_m, double *w);
-/* The matrix of a node from derivatives by (v, vdot) with the shifts (d, 1); inverse: 1/d. d 0 with an inverse
- * of 1: that by vdot, λ, ψ, xdot and y alone, with A in the rows of k of D. */
-void ga__colloc_fill(const ga_stepper *st, ga__assembly *as, const double *D, const double *Q, const double *G,
-                     double d, double inverse);
+/* The matrix of a node from derivatives by (v, vdot) with the shifts (d, 1); inverse: 1/d. d 0 with an
+ * inverse of 1: that by vdot, λ, ψ, xdot and y alone, with A in the rows of k of D. */
+void ga__colloc_fill(const ga_stepper *st, ga__assembly *as, const double *D, const double *Q,
+                     const double *G, double d, double inverse);
 /* The matrix of the end of the step at the last node, and its factors. */
 ga_status ga__colloc_prepare_end(ga_stepper *st);
 
@@ -146,12 +149,13 @@ ga_status ga__colloc_finish(ga_stepper *st, ga__scratch scratch);
  * 0: it does not converge. */
 ga_status ga__colloc_solve_at(ga_stepper *st, int m, double t, const ga__inside *at, int *found,
                               ga__scratch scratch);
-/* 1: the last step is one for stiff equations, within which accelerations and forces are those of polynomials. */
+/* 1: the last step is one for stiff equations, within which accelerations and forces are those of
+ * polynomials. */
 int ga__colloc_is_stiff(const ga_stepper *st);
 /* Dense output (collocation_inside.c). */
 ga_status ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out);
-/* Derivatives of what dense output is made from, q in the algebra; [0]: at the beginning of the last step, [1]:
- * at its end. */
+/* Derivatives of what dense output is made from, q in the algebra; [0]: at the beginning of the last step,
+ * [1]: at its end. */
 typedef struct ga__colloc_change {
   const double *q[2], *v[2], *x[2];
   const double *nodes, *before, *rate; /* of ga__colloc.nodes, of those of the step before, and of .rate */
@@ -163,7 +167,20 @@ typedef struct ga__colloc_change {
   double *T;                                 /* packed blocks */
 } ga__colloc_change;
 /* Derivatives of dense output by polynomials at s in (0, 1); those of q into out->q[nv]. */
-void ga__colloc_interpolate_change(ga_stepper *st, double s, const ga__colloc_change *d, const ga__inside *out);
+void ga__colloc_interpolate_change(ga_stepper *st, double s, const ga__colloc_change *d,
+                                   const ga__inside *out);
+/* Its transpose: numbers are added to derivatives by what dense output is made from, q in the algebra. Bounds
+ * that act on noise alone are left out. */
+enum { GA__COLLOC_ROOM = 7 };
+typedef struct ga__colloc_bars {
+  double *q[2], *v[2], *x[2];
+  double *nodes, *before, *rate;
+  /* -- Work space -- */
+  double *further, *gap_v, *gap_x;     /* [GA__NODES][n], [nv], [n_x] */
+  double *room, *part, *one, *two, *T; /* [GA__COLLOC_ROOM][GA__NODES][nv], [5 nv], [nv], packed blocks */
+} ga__colloc_bars;
+void ga__colloc_interpolate_turned(ga_stepper *st, double s, const ga__inside *bar,
+                                   const ga__colloc_bars *to);
 int ga__colloc_nodes(const ga_stepper *st, double *at);
 void ga__colloc_node(const ga_stepper *st, int i, ga_state *out);
 

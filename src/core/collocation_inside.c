@@ -13,7 +13,7 @@
 
 enum { PASSES = 2 };
 #define ROUNDING 1e-13 /* [-] of accelerations and multipliers, relative to the largest of them */
-#define MOVE 1e-3 /* [-] of Ω, and of v relative to 1 + its size, in differences */
+#define MOVE 1e-3      /* [-] of Ω, and of v relative to 1 + its size, in differences */
 
 static double size_of_step(const ga_stepper *st)
 {
@@ -436,8 +436,8 @@ ga_status ga__colloc_interpolate(ga_stepper *st, double s, const ga__inside *out
 
 /* ---- Derivatives, of polynomials ----
  * Curves are linear in the numbers that they are made from, as long as differences stay between the same
- * bounds. With [.,.] the bracket, q(s) = move(move(q₀, Ω), b e) by the chain rule, where the move e to the end,
- * q₁ = move(q_Ω, e), has δe = T(e)⁻¹ (δq₁ − δq_Ω) + [e, δq_Ω]. */
+ * bounds. With [.,.] the bracket, q(s) = move(move(q₀, Ω), b e) by the chain rule, where the move e to the
+ * end, q₁ = move(q_Ω, e), has δe = T(e)⁻¹ (δq₁ − δq_Ω) + [e, δq_Ω]. */
 
 /* Derivative of bound_difference(plain, before, before2). Where all three are noise, as in motions that leave
  * a plane with the parameter, they are proportional to it. */
@@ -474,8 +474,8 @@ static void find_further_change(ga_stepper *st, const ga__colloc_change *d)
     int index;
     const ga_equation_block block = ga__block_of(st->sys, i, &index);
     const double *all = c->nodes + c->now->stages * size + st->sys->start[block];
-    const double left = fmax(ROUNDING * ga__max_abs(all, st->sys->size[block], NULL),
-                             ga__colloc_left_in(st, (int)block));
+    const double left =
+        fmax(ROUNDING * ga__max_abs(all, st->sys->size[block], NULL), ga__colloc_left_in(st, (int)block));
     double before2 = weighted_sum(of.w[0], of.z, points - 1, i),
            before = weighted_sum(of.w[1], of.z, points, i);
     double d2 = weighted_sum(of.w[0], dz, points - 1, i), d1 = weighted_sum(of.w[1], dz, points, i);
@@ -584,7 +584,8 @@ static void change_q(ga_stepper *st, double s, const place *p, const curve *of, 
   change_moved(g, d, d->one, out, end, out);
 }
 
-void ga__colloc_interpolate_change(ga_stepper *st, double s, const ga__colloc_change *d, const ga__inside *out)
+void ga__colloc_interpolate_change(ga_stepper *st, double s, const ga__colloc_change *d,
+                                   const ga__inside *out)
 {
   ga__colloc *c = ga__colloc_of(st);
   const curve of = {d->nodes, d->further, d->rate, d->v[0], d->x[0], d->gap_v, d->gap_x};
@@ -597,6 +598,239 @@ void ga__colloc_interpolate_change(ga_stepper *st, double s, const ga__colloc_ch
   integrate_x(st, &of, &p, out->x);
   polynomials(st, &of, &p, out);
   change_q(st, s, &p, &of, d, out->q);
+}
+
+/* ---- The same transposed ---- */
+
+/* Derivatives by a curve, and by the gaps of its ends. */
+typedef struct curve_bars {
+  double *nodes, *further, *rate, *v, *x, *gap_v, *gap_x;
+} curve_bars;
+
+static void add_turned(double *to, double factor, const double *from, int n)
+{
+  for (int i = 0; i < n; i++) to[i] += factor * from[i];
+}
+
+/* to_j += h w_j bar, of a block of nodes[GA__NODES][stride] */
+static void add_to_nodes(const ga__colloc_rule *rule, double h, const double *w, const double *bar,
+                         double *nodes, int stride, int n)
+{
+  for (int j = rule->first; j <= rule->stages; j++) add_turned(nodes + j * stride, h * w[j], bar, n);
+}
+
+static void add_block_turned(const ga_stepper *st, const curve_bars *to, double h, const place *p,
+                             const double *w, const double *further, int block, int n, const double *bar)
+{
+  const int stride = st->sys->n, at = st->sys->start[block];
+  add_to_nodes(ga__colloc_of(st)->now, h, w, bar, to->nodes + at, stride, n);
+  for (int k = 0; k < p->terms; k++) add_turned(to->further + k * stride + at, h * further[k], bar, n);
+}
+
+static void integral_turned(const ga_stepper *st, const curve_bars *to, const place *p, const double *bar,
+                            double *begin, double *gap, int block, int n)
+{
+  add_turned(begin, 1.0, bar, n);
+  add_turned(gap, p->part, bar, n);
+  add_block_turned(st, to, size_of_step(st), p, p->integral, p->further_integral, block, n, bar);
+}
+
+static void polynomial_turned(const ga_stepper *st, const curve_bars *to, const place *p, int block,
+                              const double *bar)
+{
+  if (bar) add_block_turned(st, to, 1.0, p, p->value, p->further, block, st->sys->size[block], bar);
+}
+
+/* By gaps of the ends of polynomials, which are those of the run's step less what these give. */
+static void gaps_turned(const ga_stepper *st, const curve_bars *to, const ga__colloc_bars *ends)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc_rule *rule = ga__colloc_of(st)->now;
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  const double h = size_of_step(st), *w = rule->A[rule->stages];
+  add_turned(ends->v[1], 1.0, to->gap_v, nv);
+  add_turned(ends->v[0], -1.0, to->gap_v, nv);
+  add_to_nodes(rule, -h, w, to->gap_v, to->nodes, sys->n, nv);
+  add_turned(ends->x[1], 1.0, to->gap_x, nx);
+  add_turned(ends->x[0], -1.0, to->gap_x, nx);
+  add_to_nodes(rule, -h, w, to->gap_x, to->nodes + sys->start[GA_BLOCK_X], sys->n, nx);
+}
+
+/* Of D_k of one component: to the values that each difference, or the one whose bound it meets, is made of.
+ */
+static void further_turned(const ga_stepper *st, const differences *of, int i, double noise,
+                           const double *further, double *const *dz)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const int size = st->sys->n, points = of->points, count = c->n_further;
+  double D[GA__NODES + 2], bar[GA__NODES + 2] = {0.0};
+  int of_bound[GA__NODES + 2]; /* whose bound is met, −1: none, */
+  double sign[GA__NODES + 2];  /* and its sign */
+  D[0] = weighted_sum(of->w[0], of->z, points - 1, i);
+  D[1] = weighted_sum(of->w[1], of->z, points, i);
+  for (int k = 2; k < count + 2; k++) {
+    const double plain = weighted_sum(of->w[k], of->z, points - 1 + k, i);
+    const int last = fabs(D[k - 1]) > fabs(D[k - 2]) ? k - 1 : k - 2;
+    const int is_noise = fmax(fabs(plain), fabs(D[last])) <= noise_of(of->w[k], points - 1 + k, noise);
+    of_bound[k] = is_noise || fabs(plain) <= fabs(D[last]) ? -1 : last;
+    sign[k] = plain * D[last] > 0.0 ? 1.0 : -1.0;
+    D[k] = bound_difference(plain, D[k - 1], D[k - 2]);
+    bar[k] = further[(k - 2) * size + i];
+  }
+  for (int k = count + 1; k >= 0; k--) {
+    if (k > 1 && of_bound[k] >= 0)
+      bar[of_bound[k]] += sign[k] * bar[k];
+    else
+      for (int l = 0; l < points - 1 + k; l++) dz[l][i] += of->w[k][l] * bar[k];
+  }
+}
+
+/* By all D_k. */
+static void all_further_turned(ga_stepper *st, const curve_bars *bars, const ga__colloc_bars *to)
+{
+  const ga__colloc *c = ga__colloc_of(st);
+  const int size = st->sys->n;
+  double t[2 * GA__NODES];
+  const double *own[2 * GA__NODES];
+  double *dz[2 * GA__NODES];
+  differences of;
+  find_differences(st, &of);
+  const int count = of.points + further_points(st, to->nodes, to->before, t, own);
+  for (int l = 0; l < count; l++) dz[l] = (double *)own[l]; /* of to's arrays, which are written to */
+  for (int i = 0; i < size; i++) {
+    int index;
+    const ga_equation_block block = ga__block_of(st->sys, i, &index);
+    const double *all = c->nodes + c->now->stages * size + st->sys->start[block];
+    const double left =
+        fmax(ROUNDING * ga__max_abs(all, st->sys->size[block], NULL), ga__colloc_left_in(st, (int)block));
+    further_turned(st, &of, i, left, bars->further, dz);
+  }
+}
+
+/* Ω and v at all nodes of each pass of exponent_at(). */
+static void passes_at(ga_stepper *st, double s, int terms, double *v, double *const *omega)
+{
+  const ga_group *g = st->sys->group;
+  ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc_rule *rule = c->now;
+  const int nv = st->sys->nv, M = rule->stages;
+  const double h = size_of_step(st);
+  const curve own = own_curve(st);
+  double *rate = c->r;
+  for (int m = rule->first; m <= M; m++) {
+    const place p = place_at(st, s * rule->c[m], terms);
+    integrate_v(st, &own, &p, v + m * nv);
+    exponent_by_rates(st, &own, &p, omega[0] + m * nv);
+  }
+  for (int pass = 0; pass < PASSES; pass++) {
+    for (int m = rule->first; m <= M; m++)
+      ga_group_exponent_rate(g, rate + m * nv, omega[pass] + m * nv, v + m * nv);
+    for (int i = 0; i < nv; i++) omega[pass + 1][i] = 0.0; /* at the beginning */
+    for (int m = 1; m <= M; m++) {
+      double *to = omega[pass + 1] + m * nv;
+      for (int i = 0; i < nv; i++) to[i] = 0.0;
+      ga__colloc_add(rule, s * h, rule->A[m], rate, nv, to, nv);
+    }
+  }
+}
+
+/* Derivatives by Ω(s), its `bar`, become those by the curve. */
+static void exponent_turned(ga_stepper *st, double s, int terms, const double *bar, const curve_bars *to,
+                            const ga__colloc_bars *w)
+{
+  const ga_group *g = st->sys->group;
+  const ga__colloc *c = ga__colloc_of(st);
+  const ga__colloc_rule *rule = c->now;
+  const int nv = st->sys->nv, M = rule->stages, all = GA__NODES * nv;
+  const double h = size_of_step(st);
+  double *v = w->room, *omega[PASSES + 1], *by_omega = v + (PASSES + 2) * all, *by_rate = by_omega + all,
+         *by_v = by_rate + all;
+  for (int k = 0; k <= PASSES; k++) omega[k] = v + (k + 1) * all;
+  passes_at(st, s, terms, v, omega);
+  memset(by_omega, 0, 3 * (size_t)all * sizeof *by_omega);
+  ga__copy_numbers(by_omega + M * nv, bar, nv);
+  for (int pass = PASSES - 1; pass >= 0; pass--) {
+    memset(by_rate, 0, (size_t)all * sizeof *by_rate);
+    for (int m = 1; m <= M; m++) add_to_nodes(rule, s * h, rule->A[m], by_omega + m * nv, by_rate, nv, nv);
+    memset(by_omega, 0, (size_t)all * sizeof *by_omega);
+    for (int m = rule->first; m <= M; m++) {
+      const int at = m * nv;
+      ga_group_tangent_inverse(g, w->T, omega[pass] + at);
+      ga__mul_blocks(g, w->one, w->T, by_rate + at, 1.0, 1);
+      add_turned(by_v + at, 1.0, w->one, nv);
+      if (m > 0)
+        ga__exponent_rate_turned(g, omega[pass] + at, v + at, by_rate + at, by_omega + at, w->one, w->two);
+    }
+  }
+  for (int m = rule->first; m <= M; m++) {
+    const place p = place_at(st, s * rule->c[m], terms);
+    add_to_nodes(rule, h, p.integral, by_omega + m * nv, to->rate, nv, nv);
+    integral_turned(st, to, &p, by_v + m * nv, to->v, to->gap_v, GA_BLOCK_V, nv);
+  }
+}
+
+/* By q and e of move(q, e), from the derivatives by what that gives. */
+static void moved_turned(const ga_group *g, const ga__colloc_bars *w, const double *e, const double *bar,
+                         double *by_q, double *by_e)
+{
+  const int nv = ga_group_nv(g);
+  ga_group_tangent(g, w->T, e);
+  ga__mul_blocks(g, by_e, w->T, bar, 1.0, 1);
+  ga_group_ad(g, w->T, e);
+  ga__mul_blocks(g, w->one, w->T, by_e, 0.0, 1);
+  for (int i = 0; i < nv; i++) by_q[i] = bar[i] - w->one[i];
+}
+
+static void q_turned(ga_stepper *st, double s, const place *p, const double *bar, const curve_bars *bars,
+                     const ga__colloc_bars *w)
+{
+  const ga_group *g = st->sys->group;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = st->sys->nv;
+  double *part = w->part, *by_e = part + nv, *by_q = by_e + nv, *by_omega = by_q + nv,
+         *by_end = by_omega + nv;
+  for (int i = 0; i < nv; i++) part[i] = p->part * c->end_q[i];
+  moved_turned(g, w, part, bar, by_q, by_e);
+  for (int i = 0; i < nv; i++) by_e[i] *= p->part;
+  exponent_at(st, s, p->terms, c->omega);
+  ga__copy_numbers(part, by_q, nv);
+  moved_turned(g, w, c->omega, part, by_q, by_omega);
+  add_turned(w->q[0], 1.0, by_q, nv);
+  exponent_turned(st, s, p->terms, by_omega, bars, w);
+  /* δe = T(e)⁻¹ (δq₁ − δq_Ω) + [e, δq_Ω] */
+  ga_group_tangent_inverse(g, w->T, c->end_q);
+  ga__mul_blocks(g, by_end, w->T, by_e, 1.0, 1);
+  add_turned(w->q[1], 1.0, by_end, nv);
+  ga_group_ad(g, w->T, c->end_q);
+  ga__mul_blocks(g, part, w->T, by_e, 0.0, 1);
+  for (int i = 0; i < nv; i++) part[i] -= by_end[i];
+  exponent_at(st, 1.0, 0, c->omega);
+  moved_turned(g, w, c->omega, part, by_q, by_omega);
+  add_turned(w->q[0], 1.0, by_q, nv);
+  exponent_turned(st, 1.0, 0, by_omega, bars, w);
+}
+
+void ga__colloc_interpolate_turned(ga_stepper *st, double s, const ga__inside *bar, const ga__colloc_bars *to)
+{
+  const ga_system *sys = st->sys;
+  ga__colloc *c = ga__colloc_of(st);
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
+  const curve_bars bars = {to->nodes, to->further, to->rate, to->v[0], to->x[0], to->gap_v, to->gap_x};
+  find_end(st, c->omega, c->end_place);
+  find_further(st);
+  const place p = place_at(st, s, c->n_further);
+  memset(to->further, 0, (size_t)GA__NODES * (size_t)sys->n * sizeof *to->further);
+  for (int i = 0; i < nv; i++) to->gap_v[i] = 0.0;
+  for (int i = 0; i < nx; i++) to->gap_x[i] = 0.0;
+  integral_turned(st, &bars, &p, bar->v, to->v[0], to->gap_v, GA_BLOCK_V, nv);
+  integral_turned(st, &bars, &p, bar->x, to->x[0], to->gap_x, GA_BLOCK_X, nx);
+  polynomial_turned(st, &bars, &p, GA_BLOCK_V, bar->vdot);
+  polynomial_turned(st, &bars, &p, GA_BLOCK_LAMBDA, bar->lambda);
+  polynomial_turned(st, &bars, &p, GA_BLOCK_PSI, bar->psi);
+  polynomial_turned(st, &bars, &p, GA_BLOCK_Y, bar->y);
+  q_turned(st, s, &p, bar->q, &bars, to);
+  all_further_turned(st, &bars, to);
+  gaps_turned(st, &bars, to);
 }
 
 /* Roundings of t from which on the times of nodes differ enough for a polynomial. */

@@ -11,15 +11,16 @@
 
 /* ---- Matrices ---- */
 
-static ga__matrix *matrix_of(ga__factors *f, const ga__factor_state *s)
+static const ga__matrix *matrix_of(const ga__factors *f, const ga__factor_state *s)
 {
-  ga__matrix *set = f->matrix[s->leaves_out];
+  const ga__matrix *set = f->matrix[s->leaves_out];
   return set[s->choice.form].lu ? &set[s->choice.form] : &set[1 - s->choice.form];
 }
 
 ga__matrix *ga__matrix_in_use(ga_stepper *st)
 {
-  return matrix_of(&st->factors, &st->factors.now);
+  ga__factors *f = &st->factors;
+  return f->matrix[f->now.leaves_out] + (matrix_of(f, &f->now) - f->matrix[f->now.leaves_out]);
 }
 
 static void destroy_lu(ga__matrix *m)
@@ -386,8 +387,7 @@ static double *stage_values(const ga__factors *f, int slot, int stage)
 void ga__factors_open_stage(ga_stepper *st, int stage)
 {
   const ga__factors *f = &st->factors;
-  if (st->opts.newton.reuse == GA_REUSE)
-    ga__assembly_place(ga__stage_assembly(st, stage), stage_values(f, !f->kept.slot[stage], stage));
+  ga__assembly_place(ga__stage_assembly(st, stage), stage_values(f, !f->kept.slot[stage], stage));
 }
 
 void ga__factors_save_matrix(ga_stepper *st)
@@ -403,7 +403,7 @@ void ga__factors_save_matrix(ga_stepper *st)
 void ga__factors_save_stage(ga_stepper *st, int stage)
 {
   ga__factors *f = &st->factors;
-  if (st->opts.newton.reuse == GA_REUSE) f->now.slot[stage] = !f->kept.slot[stage];
+  f->now.slot[stage] = !f->kept.slot[stage];
 }
 
 /* After a step that failed with the reduced form, the next one does not begin with it. */
@@ -443,6 +443,47 @@ ga_status ga__factors_refactor(ga_stepper *st)
     status = ga_lu_factor(ga__stage_factors(m, stage));
   }
   return status;
+}
+
+static int stages_kept(const ga__factors *f)
+{
+  return f->stages > 1 ? f->now.n_stages : 1;
+}
+
+/* Those with excluded constraints belong to relations that the other stepper has not found. */
+size_t ga__factors_count_values(const ga_stepper *st)
+{
+  const ga__factors *f = &st->factors;
+  if (!f->now.valid || f->restore || f->now.leaves_out) return 0;
+  return (size_t)stages_kept(f) * (size_t)matrix_of(f, &f->now)->assembly.K->nnz;
+}
+
+void ga__factors_save(const ga_stepper *st, double *value)
+{
+  const ga__factors *f = &st->factors;
+  const int stages = stages_kept(f);
+  const size_t nnz = ga__factors_count_values(st) / (size_t)stages;
+  const ga_sparse *K = matrix_of(f, &f->now)->assembly.K;
+  for (int stage = 0; stage < stages; stage++)
+    memcpy(value + (size_t)stage * nnz, f->stages > 1 ? stage_values(f, f->now.slot[stage], stage) : K->value,
+           nnz * sizeof *value);
+}
+
+void ga__factors_load(ga_stepper *st, const ga__factor_state *state, const double *value)
+{
+  ga__factors *f = &st->factors;
+  const int version = f->now.version, leaves_out = f->now.leaves_out;
+  f->now = *state;
+  f->now.version = version;
+  f->now.leaves_out = leaves_out;
+  f->now.valid = f->restore = value != NULL;
+  f->worn = 0;
+  memset(f->now.slot, 0, sizeof f->now.slot);
+  if (!value) return;
+  f->now.leaves_out = 0;
+  const size_t nnz = (size_t)ga__matrix_in_use(st)->assembly.K->nnz;
+  for (int stage = 0; stage < stages_kept(f); stage++)
+    memcpy(stage_values(f, f->now.slot[stage], stage), value + (size_t)stage * nnz, nnz * sizeof *value);
 }
 
 void ga__factors_forget(ga_stepper *st)

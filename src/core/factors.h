@@ -96,6 +96,14 @@ void ga__factors_save_stage(ga_stepper *st, int stage);
 void ga__factors_restore(ga_stepper *st, int failed);
 ga_status ga__factors_refactor(ga_stepper *st); /* refactors after a restore, before use */
 
+/* -- Repeating steps by another stepper of the same system and options -- */
+/* Numbers that the present factors are made from; 0: there are none, or not without the relations of
+ * constraints. */
+size_t ga__factors_count_values(const ga_stepper *st);
+void ga__factors_save(const ga_stepper *st, double *value);
+/* value NULL: the next step makes its own; else they are factored before their next use. */
+void ga__factors_load(ga_stepper *st, const ga__factor_state *state, const double *value);
+
 /* -- The form of the matrix, chosen by how the iteration converges (terms.c) -- */
 int ga__terms_lacking(const ga_stepper *st); /* 1: the reduced form is in use, and the complete one exists */
 void ga__terms_take_all(ga_stepper *st); /* changes to the complete form, as the iteration is slow or fails */

@@ -20,6 +20,37 @@ typedef struct ga__inside {
 
 struct ga_sensitivity;
 struct ga__tangent;
+struct ga__inner_seed;
+
+/* The adjoint of the last step of a family (sensitivity_adjoint.c): numbers by what its end is become those
+ * by what its beginning is. Repeated steps are kept, and recalled one after the other, the last one first. */
+typedef struct ga__turned {
+  ga_status (*create)(struct ga_sensitivity *se); /* further memory; NULL: none. destroy() frees it */
+  /* -- Repeated steps -- */
+  int (*course)(const ga_stepper *st);            /* how the last step was taken: */
+  void (*follow)(ga_stepper *st, int course);     /* the next one is taken likewise; −1: by its own rules */
+  int (*has_new_factors)(const ga_stepper *st);   /* whether it made factors; NULL: dense output uses none */
+  size_t (*kept)(const ga_stepper *st);           /* numbers that the last step has beside its states, */
+  void (*keep)(const ga_stepper *st, double *to); /* from the stepper, */
+  void (*recall)(ga_stepper *st, const double *from); /* and back to it; */
+  size_t (*kept_before)(const ga_stepper *st); /* the same of what the next step uses of earlier ones */
+  void (*keep_before)(const ga_stepper *st, double *to); /* beside the state and factors; NULL: nothing */
+  void (*recall_before)(ga_stepper *st, const double *from);
+  /* -- Backwards -- */
+  void (*begin)(struct ga_sensitivity *se); /* before the last step of a run, or of one that a restart ends */
+  ga_status (*reverse)(struct ga_sensitivity *se, struct ga__tangent *bar);
+  /* *sum += derivative by parameter j through the equations of this step, after reverse(); */
+  ga_status (*gather)(struct ga_sensitivity *se, int j, double *sum);
+  /* for all parameters at once: number i of the points of these equations, 0: there are no more */
+  int (*point)(struct ga_sensitivity *se, int i, struct ga_pullback *by);
+  /* The same two of a place within the step, after `inside`; NULL: it has no equations. */
+  ga_status (*gather_inside)(struct ga_sensitivity *se, int j, double *sum);
+  int (*point_inside)(struct ga_sensitivity *se, int i, struct ga_pullback *by);
+  /* -- Dense output: the state at t within the step, and what derivatives by it are by both ends -- */
+  ga_status (*look)(struct ga_sensitivity *se, struct ga__inner_seed *in, double t, ga_state *s);
+  ga_status (*inside)(struct ga_sensitivity *se, struct ga__inner_seed *in, double t,
+                      struct ga__tangent *end);
+} ga__turned;
 
 /* Derivatives of the last step of a family by parameters (sensitivity.h). */
 typedef struct ga__slopes {
@@ -27,15 +58,14 @@ typedef struct ga__slopes {
   void (*destroy)(struct ga_sensitivity *se);     /* which may be missing */
   /* whether the last step of a stepper is of a kind that is differentiated */
   ga_status (*check)(struct ga_sensitivity *se, const ga_stepper *st);
-  ga_status (*make)(struct ga_sensitivity *se); /* the equations of the step, and the factors of their matrix */
-  ga_status (*forward)(struct ga_sensitivity *se, int j); /* derivatives by parameter j at its end */
-  /* From derivatives of a number by the state at the end to those by its beginning, and by the equations;
-   * NULL: the adjoint is refused. */
-  ga_status (*reverse)(struct ga_sensitivity *se, struct ga__tangent *bar);
+  ga_status (*make)(
+      struct ga_sensitivity *se); /* the equations of the step, and the factors of their matrix */
+  ga_status (*forward)(struct ga_sensitivity *se, int j);          /* derivatives by parameter j at its end */
   ga_status (*inside)(struct ga_sensitivity *se, int j, double t); /* of dense output */
   ga_status (*rates)(struct ga_sensitivity *se, struct ga__tangent *rate); /* of vdot, λ, ψ, y at its end */
   /* What the family keeps of parameter j += factor times that of `from`; NULL: it keeps nothing. */
   void (*add)(struct ga_sensitivity *se, int j, int from, double factor);
+  const struct ga__turned *turned;
 } ga__slopes;
 
 /* Functions of a family of methods for the step, Newton's iteration and the error estimate. Unknowns,

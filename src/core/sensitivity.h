@@ -126,6 +126,7 @@ struct ga_sensitivity {
   long n_base;   /* evaluations of them since the start */
   double *inner, *outer, *inner_even, *outer_even; /* [n + n_lambda] of those at ±δ, ±2δ: differences, sums */
   double *one, *two;                               /* [nv] */
+  ga_point begin, end;                             /* of the last step, for a pullback */
 };
 
 /* -- The step: ga__slopes of its family (sensitivity_step.c, sensitivity_collocation.c) -- */
@@ -136,8 +137,6 @@ static inline int ga__n_rates(const ga_stepper *st)
 {
   return st->method->keeps_rates ? st->sys->size[GA_BLOCK_LAMBDA] : 0;
 }
-/* After reverse(): g has derivatives by the residuals and B v + Φ_t, and force those by Bᵀη. */
-
 /* The derivatives become those at the beginning of the step, and the history of those at its end. */
 void ga__tangent_keep(const ga_sensitivity *se, ga__parameter *par);
 /* For each coordinate [nv] the group's block that it belongs to: where that begins, its size, and its place
@@ -149,6 +148,9 @@ void ga__mul_blocks(const ga_group *g, double *out, const double *T, const doubl
 /* Derivative of move(q, E) into out[nv], from those of q and, in d[nv], of E; T: that of E. d is changed. */
 void ga__move_tangent(const ga_group *g, const double *T, const double *exponent, const double *dq, double *d,
                       double *out);
+/* to[nv] += derivatives of bar · T⁻¹(d) v by d, by fourth-order differences; moved, rate: [nv] room */
+void ga__exponent_rate_turned(const ga_group *g, const double *d, const double *v, const double *bar, double *to,
+                              double *moved, double *rate);
 /* out[nv] += factor ad(a)ᵀ x */
 void ga__add_ad_turned(ga_sensitivity *se, double *out, double factor, const double *a, const double *x);
 
@@ -173,6 +175,9 @@ void ga__times_begin(ga_sensitivity *se);
 /* Of the last step, whose end may be a break; and of the restart behind one. */
 ga_status ga__times_of_step(ga_sensitivity *se);
 ga_status ga__times_of_restart(ga_sensitivity *se);
+/* Of an adjoint: refuses where the break at the end of the last step, or behind which the stepper has been
+ * restarted, moves with a parameter. */
+ga_status ga__times_stay(ga_sensitivity *se, const ga_stepper *st, int restarted);
 int ga__times_move(const ga_sensitivity *se); /* 1: the time of the state depends on a parameter */
 /* What a size that depends on the parameter adds: to a and w at the beginning of the step, to se->dv and dx,
  * and to the derivative of the exponent. */
@@ -239,6 +244,8 @@ int ga__four_point(double *out, const double *const value[GA__N_AT], const doubl
 /* Derivatives of the stepper's last start. again 1: it was a restart, from values whose derivatives are those
  * at the end of the last step. */
 ga_status ga__sensitivity_start(ga_sensitivity *se, int again);
+/* The transpose of a restart at given times: bar becomes derivatives by the state before. */
+ga_status ga__sensitivity_restart_turned(ga_sensitivity *se, ga__tangent *bar, double *gradient);
 
 /* Whether two systems have the same equations but for their numbers. */
 int ga__same_sizes(const ga_system *a, const ga_system *b);
@@ -252,8 +259,10 @@ typedef struct ga__inner_seed {
 } ga__inner_seed;
 ga_status ga__inner_seed_create(ga_sensitivity *se, ga__inner_seed *in);
 void ga__inner_seed_destroy(ga_context *ctx, ga__inner_seed *in);
-/* The state at t within the last step of se's stepper; in->bar is cleared. */
+/* The state at t within the last step of se's stepper into in->q ..., for *s; in->bar is cleared. */
 ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga_state *s);
+/* These numbers by dense output of order 2. */
+ga_status ga__inner_seed_look(ga_sensitivity *se, ga__inner_seed *in, double t, ga_state *s);
 /* Adds to `end` and in->before, the derivatives by the states at the ends of the step, what those by the
  * state at t are. */
 ga_status ga__inner_seed_turn(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent *end);

@@ -6,8 +6,9 @@
  *
  * with r = (M vdot − f, B v + Φ_t, k, xdot − s, y − o), T_m = T(Ω_m), K_m the derivative of T(Ω)⁻¹ v_m by Ω,
  * and [.,.] the bracket of the group's side. They are solved as they are, by the factors of one sparse matrix
- * with the unknowns h δz_m, δv_m, δΩ_m/h and δx_m of all nodes: sweeps, by which a step is solved, would have
- * to go on to rounding for each parameter. The end of the step is in sensitivity_collocation_end.c. */
+ * with the unknowns h δz_m of all nodes, from which the others are eliminated: sweeps, by which a step is
+ * solved, would have to go on to rounding for each parameter. The end of the step is in
+ * sensitivity_collocation_end.c. */
 #include "core/sensitivity_collocation.h"
 #include "core/arrays.h"
 #include "lin/lin_impl.h"
@@ -51,11 +52,6 @@ static ga_status tables_create(ga_sensitivity *se)
   return GA_OK;
 }
 
-static size_t unknowns_of_node(const ga_system *sys)
-{
-  return (size_t)(sys->n + 2 * sys->nv + sys->size[GA_BLOCK_X]);
-}
-
 static ga_status arrays_create(ga_sensitivity *se)
 {
   const ga_system *sys = se->st->sys;
@@ -66,19 +62,24 @@ static ga_status arrays_create(ga_sensitivity *se)
                np = (size_t)sys->size[GA_BLOCK_PSI], blocks = (size_t)ga_group_blocks_length(sys->group);
   const ga__array part[] = {{&s->Q, GA__NODES * e},
                             {&s->G, GA__NODES * e},
-                            {&s->Dv, e},
-                            {&s->Dm, e},
+                            {&s->Dv, GA__NODES * e},
+                            {&s->Dm, GA__NODES * e},
                             {&s->T, GA__NODES * blocks},
                             {&s->inverse, GA__NODES * blocks},
                             {&s->turn, GA__NODES * blocks},
                             {&s->base, GA__NODES * (n + nl)},
+                            {&s->solved, GA__NODES * GA__NODES * blocks},
+                            {&s->by_z, GA__NODES * GA__NODES * blocks},
+                            {&s->to_q, GA__NODES * GA__NODES * blocks},
+                            {&s->known_omega, GA__NODES * nv},
+                            {&s->room, GA__NODES * nv},
                             {&s->dz, GA__NODES * n},
                             {&s->dv, GA__NODES * nv},
                             {&s->dx, GA__NODES * nx},
                             {&s->domega, GA__NODES * nv},
                             {&s->carried, GA__NODES * nv},
                             {&s->dq, nv},
-                            {&s->rhs, GA__MOST_STAGES * unknowns_of_node(sys)},
+                            {&s->rhs, GA__MOST_STAGES * n},
                             {&s->end, n},
                             {&s->q.by, nv},
                             {&s->q.full, n},
@@ -131,6 +132,7 @@ static void destroy(ga_sensitivity *se)
 {
   ga__colloc_linear *s = se->colloc;
   if (!s) return;
+  ga__colloc_turned_destroy(se);
   for (int j = 0; s->of && j <= se->n; j++) ga__free(se->ctx, s->of[j].block);
   for (int m = 0; m < GA__NODES; m++) matrix_destroy(se->ctx, &s->matrix[m]);
   for (int i = 0; i < GA__COLLOC_N_ENDS; i++) ga_lu_destroy(&s->lu[i]);
@@ -155,104 +157,74 @@ static void put(ga__colloc_matrix *k, int row, int col, double value)
   k->next++;
 }
 
-/* Where the unknowns of a node begin, with its equations: the system's, and those of v, Ω and x. */
-typedef struct place {
-  int z, v, omega, x;
-} place;
-
-static place place_of(const ga_system *sys, int m)
+/* value times δq of coordinate `col` of node m, by h vdot at all nodes. */
+static void put_q(ga_sensitivity *se, ga__colloc_matrix *k, const ga__colloc_rule *rule, int row, int m,
+                  int col, double value)
 {
-  const int z = (m - 1) * (int)unknowns_of_node(sys), v = z + sys->n;
-  return (place){z, v, v + sys->nv, v + 2 * sys->nv};
-}
-
-static int is_of(const ga_system *sys, int block, int row)
-{
-  return row >= sys->start[block] && row < sys->start[block] + sys->size[block];
-}
-
-/* value times δq of coordinate `col` of a node. */
-static void put_q(const ga__colloc_linear *s, ga__colloc_matrix *k, int row, int first, int col, double value,
-                  const double *T)
-{
+  const ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
   const int size = s->block_size[col], at = s->block_at[col];
-  if (size == 0) put(k, row, first + col, value);
-  for (int i = 0; i < size; i++)
-    put(k, row, first + at + i, value * T[s->block_place[col] + (col - at) * size + i]);
+  for (int j = 1; j <= rule->stages; j++) {
+    const double *to_q = s->to_q + ga__colloc_pair(sys, m, j) + s->block_place[col] + (col - at) * size;
+    if (size == 0) put(k, row, (j - 1) * sys->n + col, value * s->twice.of[m][j]);
+    for (int i = 0; i < size; i++) put(k, row, (j - 1) * sys->n + at + i, value * to_q[i]);
+  }
+}
+
+double ga__colloc_coefficient(const ga_sensitivity *se, int m, int e)
+{
+  const ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
+  const size_t at = (size_t)m * (size_t)sys->n_entries + (size_t)e;
+  const int row = sys->row[e], col = sys->col[e], of_phi = ga__is_of(sys, GA_BLOCK_LAMBDA, row);
+  const double scale = ga__is_of(sys, GA_BLOCK_PSI, row) ? 1.0 : se->st->h;
+  if (s->left_out[row]) return 0.0;
+  if (of_phi) return col < sys->nv ? s->Q[at] : 0.0;
+  return col < sys->nv || ga__is_of(sys, GA_BLOCK_X, col) ? scale * s->Dv[at] : 0.0;
 }
 
 /* The equations of the system at node m; those with forces, rates and outputs times h. */
-static void put_system(ga_sensitivity *se, ga__colloc_matrix *k, int m)
+static void put_system(ga_sensitivity *se, ga__colloc_matrix *k, const ga__colloc_rule *rule, int m)
 {
   const ga__colloc_linear *s = se->colloc;
   const ga_system *sys = se->st->sys;
-  const size_t entries = (size_t)sys->n_entries, blocks = (size_t)ga_group_blocks_length(sys->group);
-  const double h = se->st->h, *Q = s->Q + m * entries, *G = s->G + m * entries, *T = s->T + m * blocks;
-  const place p = place_of(sys, m);
+  const size_t entries = (size_t)sys->n_entries;
+  const double h = se->st->h, *Q = s->Q + m * entries, *G = s->G + m * entries, *Dv = s->Dv + m * entries,
+               *Dm = s->Dm + m * entries;
+  const int first = (m - 1) * sys->n;
   for (int e = 0; e < sys->n_entries; e++) {
-    const int row = sys->row[e], col = sys->col[e], of_phi = is_of(sys, GA_BLOCK_LAMBDA, row),
-              of_k = is_of(sys, GA_BLOCK_PSI, row);
-    const double scale = of_k ? 1.0 : h, keep = s->left_out[row] ? 0.0 : 1.0; /* constraints alone are */
-    if (of_phi && col < sys->nv) {
-      put(k, p.z + row, p.v + col, keep * Q[e]);
-      put_q(s, k, p.z + row, p.omega, col, keep * h * G[e], T);
-    } else if (col < sys->nv) {
-      if (!of_k) put(k, p.z + row, p.z + col, s->Dm[e]);
-      put(k, p.z + row, p.v + col, keep * scale * s->Dv[e]);
-      put_q(s, k, p.z + row, p.omega, col, keep * scale * h * Q[e], T);
-    } else if (!of_phi && is_of(sys, GA_BLOCK_X, col)) {
-      put(k, p.z + row, p.x + col - sys->start[GA_BLOCK_X], scale * s->Dv[e]);
-    } else if (!of_phi && !of_k) {
-      put(k, p.z + row, p.z + col, s->Dv[e]);
-    }
+    const int row = first + sys->row[e], col = sys->col[e],
+              of_phi = ga__is_of(sys, GA_BLOCK_LAMBDA, sys->row[e]),
+              of_k = ga__is_of(sys, GA_BLOCK_PSI, sys->row[e]),
+              of_x = !of_phi && ga__is_of(sys, GA_BLOCK_X, col);
+    const double keep = s->left_out[sys->row[e]] ? 0.0 : 1.0; /* constraints alone are */
+    const double by_q = keep * h *
+                        (of_phi ? G[e]
+                         : of_k ? Q[e]
+                                : h * Q[e]),
+                 by = ga__colloc_coefficient(se, m, e);
+    if (col < sys->nv) put_q(se, k, rule, row, m, col, by_q);
+    if (col < sys->nv && !of_phi && !of_k) put(k, row, first + col, Dm[e]);
+    if (col >= sys->nv && !of_x && !of_phi && !of_k) put(k, row, first + col, Dv[e]);
+    for (int j = 1; (col < sys->nv || of_x) && j <= rule->stages; j++)
+      put(k, row, (j - 1) * sys->n + col, by * rule->A[m][j]);
   }
-  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) put(k, p.z + i, p.z + i, 1.0);
+  for (int i = sys->start[GA_BLOCK_X]; i < sys->n; i++) put(k, first + i, first + i, 1.0);
   for (int i = sys->nv; s->leaves_out && i < sys->start[GA_BLOCK_X]; i++)
-    put(k, p.z + i, p.z + i, s->left_out[i]); /* its multiplier is held */
-}
-
-/* Those of v, Ω and x at node m. */
-static void put_integrals(ga_sensitivity *se, ga__colloc_matrix *k, const ga__colloc_rule *rule, int m)
-{
-  const ga__colloc_linear *s = se->colloc;
-  const ga_system *sys = se->st->sys;
-  const size_t blocks = (size_t)ga_group_blocks_length(sys->group);
-  const double h = se->st->h;
-  const place p = place_of(sys, m);
-  for (int i = 0; i < sys->nv; i++) {
-    put(k, p.v + i, p.v + i, 1.0);
-    put(k, p.omega + i, p.omega + i, 1.0);
-  }
-  for (int i = 0; i < sys->size[GA_BLOCK_X]; i++) put(k, p.x + i, p.x + i, 1.0);
-  for (int j = 1; j <= rule->stages; j++) {
-    const place of = place_of(sys, j);
-    const double A = -rule->A[m][j];
-    for (int i = 0; i < sys->nv; i++) {
-      const int size = s->block_size[i], at = s->block_at[i], row = s->block_place[i] + (i - at) * size;
-      put(k, p.v + i, of.z + i, A);
-      if (size == 0) put(k, p.omega + i, of.v + i, A);
-      for (int l = 0; l < size; l++) {
-        put(k, p.omega + i, of.v + at + l, A * s->inverse[j * blocks + (size_t)(row + l)]);
-        put(k, p.omega + i, of.omega + at + l, A * h * s->turn[j * blocks + (size_t)(row + l)]);
-      }
-    }
-    for (int i = 0; i < sys->size[GA_BLOCK_X]; i++)
-      put(k, p.x + i, of.z + sys->start[GA_BLOCK_X] + i, A);
-  }
+    put(k, first + i, first + i, s->left_out[i]); /* its multiplier is held */
 }
 
 static void put_all(ga_sensitivity *se, ga__colloc_matrix *k, const ga__colloc_rule *rule)
 {
   k->next = 0;
-  for (int m = 1; m <= rule->stages; m++) put_system(se, k, m);
-  for (int m = 1; m <= rule->stages; m++) put_integrals(se, k, rule, m);
+  for (int m = 1; m <= rule->stages; m++) put_system(se, k, rule, m);
 }
 
 /* Its pattern: at the beginning where the order is given, else at the first step with so many nodes. */
 static ga_status matrix_create(ga_sensitivity *se, const ga__colloc_rule *rule)
 {
   ga__colloc_matrix *k = &se->colloc->matrix[rule->stages];
-  const int size = rule->stages * (int)unknowns_of_node(se->st->sys);
+  const int size = rule->stages * se->st->sys->n;
   put_all(se, k, rule);
   k->n_terms = k->next;
   k->row = ga__alloc(se->ctx, (size_t)k->n_terms, sizeof *k->row);
@@ -271,15 +243,17 @@ static ga_status matrix_create(ga_sensitivity *se, const ga__colloc_rule *rule)
   return status;
 }
 
-/* Accelerations of constraints, and the matrix of projections, are differenced by the systems of a parameter. */
+/* Accelerations of constraints, and the matrix of projections, are differenced by the systems of a parameter.
+ */
 static ga_status check_systems(ga_sensitivity *se)
 {
   const ga_system *sys = se->st->sys;
   if (sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI] == 0) return GA_OK;
   for (int j = 0; j < se->n; j++)
     if (se->parameter[j].given.derivative && !se->parameter[j].at[0].sys)
-      return ga__refuse_parameter(se, j, "steps of collocation need the systems at its four values, a callback alone does not do",
-                                  "give the systems too");
+      return ga__refuse_parameter(
+          se, j, "steps of collocation need the systems at its four values, a callback alone does not do",
+          "give the systems too");
   return GA_OK;
 }
 
@@ -362,8 +336,8 @@ static ga_status differentiate_node(ga_sensitivity *se, int m)
   const int all = sys->n + sys->size[GA_BLOCK_LAMBDA];
   const double *omega = c->exponent + m * sys->nv;
   const ga_point p = ga__colloc_last_point(st, m);
-  ga_status status =
-      ga__colloc_differentiate(se, &p, s->Dm, s->Dv, s->Q + m * entries, s->G + m * entries);
+  ga_status status = ga__colloc_differentiate(se, &p, s->Dm + m * entries, s->Dv + m * entries,
+                                              s->Q + m * entries, s->G + m * entries);
   if (!status && ga__needs_base(se)) status = ga__parameter_base(se, &p);
   ga__copy_numbers(s->base + m * all, se->base, all);
   ga_group_tangent(sys->group, s->T + m * blocks, omega);
@@ -372,7 +346,8 @@ static ga_status differentiate_node(ga_sensitivity *se, int m)
   return status;
 }
 
-/* Matrices with or without exclusions, and which rows are left out: those that follow from others at the end. */
+/* Matrices with or without exclusions, and which rows are left out: those that follow from others at the end.
+ */
 static ga_status leave_out(ga_sensitivity *se)
 {
   const ga_stepper *st = se->st;
@@ -387,6 +362,133 @@ static ga_status leave_out(ga_sensitivity *se)
   return ga__colloc_end_create(se);
 }
 
+/* ---- Ω at the nodes ----
+ * Ω_m/h − h Σ A_mj K_j Ω_j/h = Σ A_mj T_j⁻¹ v_j, v_j = known + Σ A_jl h vdot_l */
+
+enum { MOST_SIZE = 6, MOST_ROWS = GA__MOST_STAGES * MOST_SIZE };
+
+/* W := W⁻¹ of n rows, by Gauss and Jordan. 0: it is singular. */
+static int invert(double W[MOST_ROWS][2 * MOST_ROWS], int n)
+{
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) W[i][n + k] = i == k;
+  for (int k = 0; k < n; k++) {
+    int best = k;
+    for (int i = k + 1; i < n; i++)
+      if (fabs(W[i][k]) > fabs(W[best][k])) best = i;
+    if (!(fabs(W[best][k]) > 0.0)) return 0;
+    for (int l = 0; l < 2 * n; l++) {
+      const double held = W[k][l];
+      W[k][l] = W[best][l], W[best][l] = held;
+    }
+    for (int l = 2 * n - 1; l >= k; l--) W[k][l] /= W[k][k];
+    for (int i = 0; i < n; i++)
+      for (int l = 2 * n - 1; i != k && l >= k; l--) W[i][l] -= W[i][k] * W[k][l];
+  }
+  return 1;
+}
+
+/* out += a b, of blocks of one size. */
+static void add_product(double *out, const double *a, const double *b, int size)
+{
+  for (int i = 0; i < size; i++)
+    for (int l = 0; l < size; l++)
+      for (int k = 0; k < size; k++) out[i * size + l] += a[i * size + k] * b[k * size + l];
+}
+
+/* to_q, by_z of the group's block of this size, packed at `place`, from `solved`. */
+static void multiply_block(ga_sensitivity *se, const ga__colloc_rule *rule, int size, size_t place)
+{
+  ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
+  const size_t blocks = (size_t)ga_group_blocks_length(sys->group),
+               bytes = (size_t)(size * size) * sizeof(double);
+  const int M = rule->stages;
+  for (int m = 1; m <= M; m++)
+    for (int j = 1; j <= M; j++) { /* first Σ A_ml T_l⁻¹ A_lj */
+      double *to = s->to_q + ga__colloc_pair(sys, m, j) + place;
+      memset(to, 0, bytes);
+      for (int l = 1; l <= M; l++)
+        for (int i = 0; i < size * size; i++)
+          to[i] += rule->A[m][l] * rule->A[l][j] * s->inverse[(size_t)l * blocks + place + (size_t)i];
+    }
+  for (int m = 1; m <= M; m++)
+    for (int j = 1; j <= M; j++) {
+      double *to = s->by_z + ga__colloc_pair(sys, m, j) + place;
+      memset(to, 0, bytes);
+      for (int l = 1; l <= M; l++)
+        add_product(to, s->solved + ga__colloc_pair(sys, m, l) + place,
+                    s->to_q + ga__colloc_pair(sys, l, j) + place, size);
+    }
+  for (int m = 1; m <= M; m++)
+    for (int j = 1; j <= M; j++) {
+      double *to = s->to_q + ga__colloc_pair(sys, m, j) + place;
+      memset(to, 0, bytes);
+      add_product(to, s->T + (size_t)m * blocks + place, s->by_z + ga__colloc_pair(sys, m, j) + place, size);
+    }
+}
+
+/* `solved` of it. 0: its matrix is singular. */
+static int solve_block(ga_sensitivity *se, const ga__colloc_rule *rule, int size, size_t place)
+{
+  ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
+  const size_t blocks = (size_t)ga_group_blocks_length(sys->group);
+  const int M = rule->stages, n = M * size;
+  double W[MOST_ROWS][2 * MOST_ROWS];
+  for (int m = 0; m < M; m++)
+    for (int j = 0; j < M; j++)
+      for (int i = 0; i < size * size; i++)
+        W[m * size + i / size][j * size + i % size] =
+            (m == j && i / size == i % size) -
+            se->st->h * rule->A[m + 1][j + 1] * s->turn[(size_t)(j + 1) * blocks + place + (size_t)i];
+  if (!invert(W, n)) return 0;
+  for (int m = 1; m <= M; m++)
+    for (int j = 1; j <= M; j++)
+      for (int i = 0; i < size * size; i++)
+        s->solved[ga__colloc_pair(sys, m, j) + place + (size_t)i] =
+            W[(m - 1) * size + i / size][n + (j - 1) * size + i % size];
+  return 1;
+}
+
+static ga_status solve_rotations(ga_sensitivity *se, const ga__colloc_rule *rule)
+{
+  ga__colloc_linear *s = se->colloc;
+  const ga_group *g = se->st->sys->group;
+  size_t place = 0;
+  memset(&s->twice, 0, sizeof s->twice);
+  for (int m = 1; m <= rule->stages; m++)
+    for (int j = 1; j <= rule->stages; j++) {
+      s->unit.of[m][j] = m == j;
+      for (int l = 1; l <= rule->stages; l++) s->twice.of[m][j] += rule->A[m][l] * rule->A[l][j];
+    }
+  for (int b = 0; b < ga_group_n_blocks(g); b++) {
+    int at;
+    const int size = ga_group_block(g, b, &at);
+    if (!solve_block(se, rule, size, place)) return ga__refuse_sensitivity(se, "they are not finite", NULL);
+    multiply_block(se, rule, size, place);
+    place += (size_t)(size * size);
+  }
+  return GA_OK;
+}
+
+void ga__colloc_mul_pairs(const ga_sensitivity *se, const double *blocks, const ga__colloc_table *rest,
+                          const double *in, double *out, int turned)
+{
+  const ga_system *sys = se->st->sys;
+  const int nv = sys->nv, M = ga__colloc_of(se->st)->now->stages;
+  for (int m = 1; m <= M; m++) {
+    double *to = out + m * nv;
+    for (int i = 0; i < nv; i++) to[i] = 0.0;
+    for (int j = 1; j <= M; j++) {
+      const double *pair = blocks + (turned ? ga__colloc_pair(sys, j, m) : ga__colloc_pair(sys, m, j));
+      ga__mul_blocks(sys->group, se->one, pair, in + j * nv, turned ? rest->of[j][m] : rest->of[m][j],
+                     turned);
+      for (int i = 0; i < nv; i++) to[i] += se->one[i];
+    }
+  }
+}
+
 static ga_status make(ga_sensitivity *se)
 {
   const ga__colloc_rule *rule = ga__colloc_of(se->st)->now;
@@ -399,10 +501,10 @@ static ga_status make(ga_sensitivity *se)
   k->next = 0;
   for (int m = 1; m <= M && !status; m++) {
     status = differentiate_node(se, m);
-    if (!status) put_system(se, k, m);
   }
+  if (!status) status = solve_rotations(se, rule);
   if (status) return status;
-  for (int m = 1; m <= M; m++) put_integrals(se, k, rule, m);
+  for (int m = 1; m <= M; m++) put_system(se, k, rule, m);
   status = ga_lu_factor(k->lu);
   return status ? status : ga__colloc_end_make(se);
 }
@@ -428,7 +530,7 @@ static ga_status set_system(ga_sensitivity *se, int j, int m, const ga__tangent 
   const size_t entries = (size_t)sys->n_entries, blocks = (size_t)ga_group_blocks_length(sys->group);
   const int nv = sys->nv, nl = sys->size[GA_BLOCK_LAMBDA], lambda = sys->start[GA_BLOCK_LAMBDA];
   const double *Q = s->Q + m * entries, *G = s->G + m * entries;
-  double *g = se->g, *rhs = s->rhs + place_of(sys, m).z, *carried = s->carried + m * nv;
+  double *g = se->g, *rhs = s->rhs + (m - 1) * sys->n, *carried = s->carried + m * nv;
   const ga__parameter *par = &se->parameter[j];
   const ga_point p = ga__colloc_last_point(st, m);
   const double part = ga__colloc_of(st)->now->c[m];
@@ -436,33 +538,87 @@ static ga_status set_system(ga_sensitivity *se, int j, int m, const ga__tangent 
   const ga_status status = ga__colloc_by_parameter(se, j, &p, s->base + m * (sys->n + nl), s->later, g);
   for (int i = 0; i < nl; i++) g[lambda + i] = g[sys->n + i]; /* of B v + Φ_t */
   for (int i = 0; i < nv; i++) se->one[i] = 0.0;
-  ga__move_tangent(sys->group, s->T + m * blocks, ga__colloc_of(st)->exponent + m * nv, d->q, se->one, carried);
+  ga__move_tangent(sys->group, s->T + m * blocks, ga__colloc_of(st)->exponent + m * nv, d->q, se->one,
+                   carried);
+  ga__mul_blocks(sys->group, se->one, s->T + m * blocks, s->known_omega + m * nv, 1.0, 0);
+  for (int i = 0; i < nv; i++)
+    se->one[i] = carried[i] + st->h * se->one[i]; /* of q without what vdot gives */
   for (int e = 0; e < sys->n_entries; e++) {
     const int row = sys->row[e], col = sys->col[e];
-    if (col < nv) g[row] += (is_of(sys, GA_BLOCK_LAMBDA, row) ? G[e] : Q[e]) * carried[col];
+    if (col < nv) g[row] += (ga__is_of(sys, GA_BLOCK_LAMBDA, row) ? G[e] : Q[e]) * se->one[col];
   }
   for (int i = 0; i < sys->n; i++)
     rhs[i] = s->left_out[i] ? 0.0 : (i >= lambda && i < sys->start[GA_BLOCK_X] ? -1.0 : -st->h) * g[i];
   return status;
 }
 
-/* And of those of v, Ω and x; dh: derivative of h. */
+/* Known parts of v, x and Ω/h at node m, into dv, dx and room; dh: derivative of h. */
 static void set_integrals(ga_sensitivity *se, int m, const ga__tangent *d, double dh)
 {
   ga_stepper *st = se->st;
+  ga__colloc_linear *s = se->colloc;
   const ga_system *sys = st->sys;
   const ga__colloc *c = ga__colloc_of(st);
   const ga__state *begin = &st->next;
-  const place p = place_of(sys, m);
   const int nv = sys->nv, nx = sys->size[GA_BLOCK_X];
   const double A = c->now->A[m][0], h = st->h, longer = dh / h;
-  double *rhs = se->colloc->rhs;
   for (int i = 0; i < nv; i++) {
-    rhs[p.v + i] = d->v[i] + h * A * d->vdot[i] + longer * (c->v[m * nv + i] - begin->v[i]);
-    rhs[p.omega + i] = A * d->v[i] + longer * c->exponent[m * nv + i] / h;
+    s->dv[m * nv + i] = d->v[i] + h * A * d->vdot[i] + longer * (c->v[m * nv + i] - begin->v[i]);
+    s->room[m * nv + i] = A * d->v[i] + longer * c->exponent[m * nv + i] / h;
   }
   for (int i = 0; i < nx; i++)
-    rhs[p.x + i] = d->x[i] + h * A * d->xdot[i] + longer * (c->x[m * nx + i] - begin->x[i]);
+    s->dx[m * nx + i] = d->x[i] + h * A * d->xdot[i] + longer * (c->x[m * nx + i] - begin->x[i]);
+}
+
+static void find_known(ga_sensitivity *se, const ga__tangent *d, double dh)
+{
+  ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
+  const ga__colloc_rule *rule = ga__colloc_of(se->st)->now;
+  const int nv = sys->nv;
+  const size_t blocks = (size_t)ga_group_blocks_length(sys->group);
+  for (int m = 1; m <= rule->stages; m++) set_integrals(se, m, d, dh);
+  for (int j = 1; j <= rule->stages; j++) {
+    ga__mul_blocks(sys->group, se->one, s->inverse + j * blocks, s->dv + j * nv, 1.0, 0);
+    for (int m = 1; m <= rule->stages; m++)
+      for (int i = 0; i < nv; i++) s->room[m * nv + i] += rule->A[m][j] * se->one[i];
+  }
+  ga__colloc_mul_pairs(se, s->solved, &s->unit, s->room, s->known_omega, 0);
+}
+
+/* What known parts of v and x add to the right-hand sides. */
+static void eliminate(ga_sensitivity *se)
+{
+  ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
+  const int nv = sys->nv, nx = sys->size[GA_BLOCK_X], from_x = sys->start[GA_BLOCK_X];
+  for (int m = 1; m <= ga__colloc_of(se->st)->now->stages; m++) {
+    double *rhs = s->rhs + (m - 1) * sys->n;
+    for (int e = 0; e < sys->n_entries; e++) {
+      const int col = sys->col[e];
+      const double by = ga__colloc_coefficient(se, m, e);
+      if (by != 0.0) rhs[sys->row[e]] -= by * (col < nv ? s->dv[m * nv + col] : s->dx[m * nx + col - from_x]);
+    }
+  }
+}
+
+/* v, x and Ω from h vdot and h xdot at all nodes, and their known parts. */
+static void integrate_nodes(ga_sensitivity *se)
+{
+  ga__colloc_linear *s = se->colloc;
+  const ga_system *sys = se->st->sys;
+  const ga__colloc_rule *rule = ga__colloc_of(se->st)->now;
+  const int n = sys->n, nv = sys->nv, nx = sys->size[GA_BLOCK_X], from_x = sys->start[GA_BLOCK_X],
+            M = rule->stages;
+  for (int m = 1; m <= M; m++)
+    for (int j = 1; j <= M; j++) {
+      const double *z = s->rhs + (j - 1) * n, A = rule->A[m][j];
+      for (int i = 0; i < nv; i++) s->dv[m * nv + i] += A * z[i];
+      for (int i = 0; i < nx; i++) s->dx[m * nx + i] += A * z[from_x + i];
+    }
+  for (int j = 1; j <= M; j++) ga__copy_numbers(s->room + j * nv, s->rhs + (j - 1) * n, nv);
+  ga__colloc_mul_pairs(se, s->by_z, &s->twice, s->room, s->domega, 0);
+  for (int i = nv; i < (M + 1) * nv; i++) s->domega[i] = se->st->h * (s->domega[i] + s->known_omega[i]);
 }
 
 void ga__colloc_collect_tangent(const ga_system *sys, const ga__tangent *d, double *z)
@@ -477,17 +633,14 @@ static void read_nodes(ga_sensitivity *se, int j, const ga__tangent *d)
   ga_stepper *st = se->st;
   ga__colloc_linear *s = se->colloc;
   const ga_system *sys = st->sys;
-  const int n = sys->n, nv = sys->nv, nx = sys->size[GA_BLOCK_X], M = ga__colloc_of(st)->now->stages;
+  const int n = sys->n, nv = sys->nv, M = ga__colloc_of(st)->now->stages;
   const size_t blocks = (size_t)ga_group_blocks_length(sys->group);
   double *rate = s->of[j].rate;
+  integrate_nodes(se);
   ga__colloc_collect_tangent(sys, d, s->dz);
   ga__copy_numbers(rate, d->v, nv);
   for (int m = 1; m <= M; m++) {
-    const place p = place_of(sys, m);
-    for (int i = 0; i < n; i++) s->dz[m * n + i] = s->rhs[p.z + i] / st->h;
-    ga__copy_numbers(s->dv + m * nv, s->rhs + p.v, nv);
-    ga__copy_numbers(s->dx + m * nx, s->rhs + p.x, nx);
-    for (int i = 0; i < nv; i++) s->domega[m * nv + i] = st->h * s->rhs[p.omega + i];
+    for (int i = 0; i < n; i++) s->dz[m * n + i] = s->rhs[(m - 1) * n + i] / st->h;
     ga__mul_blocks(sys->group, rate + m * nv, s->inverse + m * blocks, s->dv + m * nv, 1.0, 0);
     ga__mul_blocks(sys->group, se->one, s->turn + m * blocks, s->domega + m * nv, 0.0, 0);
     for (int i = 0; i < nv; i++) rate[m * nv + i] += se->one[i];
@@ -519,13 +672,12 @@ static ga_status forward(ga_sensitivity *se, int j)
   ga__colloc_variation *of = &s->of[j];
   ga_status status = GA_OK;
   if (j == se->n) variation_clear(se, of); /* of one step alone */
-  for (int m = 1; m <= M && !status; m++) {
-    status = set_system(se, j, m, &par->now);
-    set_integrals(se, m, &par->now, par->dh);
-  }
+  find_known(se, &par->now, par->dh);
+  for (int m = 1; m <= M && !status; m++) status = set_system(se, j, m, &par->now);
+  if (!status) eliminate(se);
   if (!status) status = ga_lu_solve(s->matrix[M].lu, s->rhs);
   if (status) return status;
-  if (ga__first_bad(s->rhs, M * (int)unknowns_of_node(st->sys)) >= 0)
+  if (ga__first_bad(s->rhs, M * st->sys->n) >= 0)
     return ga__refuse_sensitivity(se, "they are not finite", NULL);
   read_nodes(se, j, &par->now);
   ga__tangent_keep(se, par);
@@ -570,18 +722,19 @@ static ga_status look_inside(ga_sensitivity *se, double t, double part, ga_point
   if (s->inside_number == st->state_number && s->inside_t == t) return GA_OK;
   s->inside_number = 0;
   ga_status status = ga__colloc_interpolate(st, part,
-                                                  &(ga__inside){.q = s->inside_q,
-                                                                .v = s->inside_v,
-                                                                .vdot = z,
-                                                                .lambda = z + start[GA_BLOCK_LAMBDA],
-                                                                .psi = z + start[GA_BLOCK_PSI],
-                                                                .x = s->moved_x,
-                                                                .xdot = z + start[GA_BLOCK_X],
-                                                                .y = z + start[GA_BLOCK_Y]});
+                                            &(ga__inside){.q = s->inside_q,
+                                                          .v = s->inside_v,
+                                                          .vdot = z,
+                                                          .lambda = z + start[GA_BLOCK_LAMBDA],
+                                                          .psi = z + start[GA_BLOCK_PSI],
+                                                          .x = s->moved_x,
+                                                          .xdot = z + start[GA_BLOCK_X],
+                                                          .y = z + start[GA_BLOCK_Y]});
   s->inside_solved = ga__colloc_of(st)->inside_solved;
   if (!status && !s->inside_solved && st->red.null.r > 0)
     status = ga__refuse_sensitivity(
-        se, "multipliers of redundant constraints are needed within a step of collocation for stiff equations",
+        se,
+        "multipliers of redundant constraints are needed within a step of collocation for stiff equations",
         "leave out redundant constraints");
   if (!status && s->inside_solved && st->red.null.r == 0) status = ga__colloc_place_make(se, p);
   if (status) return status;
@@ -617,7 +770,8 @@ static ga_status inside(ga_sensitivity *se, int j, double t)
   const ga__parameter *par = &se->parameter[j];
   const ga__tangent *now = &par->now, *before = &par->before;
   ga__tangent *out = &se->parameter[j].inside;
-  const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T], part = (t - begin) / (end - begin);
+  const double begin = st->next.scalar[GA__T], end = st->now.scalar[GA__T],
+               part = (t - begin) / (end - begin);
   ga_point p;
   if (part >= 1.0) {
     copy_tangent(st->sys, par->dt != 0.0 ? &par->fixed : now, out);
@@ -673,4 +827,5 @@ const ga__slopes ga__colloc_slopes = {.create = create,
                                       .forward = forward,
                                       .inside = inside,
                                       .add = add,
-                                      .rates = ga__colloc_rates};
+                                      .rates = ga__colloc_rates,
+                                      .turned = &ga__colloc_turned_step};

@@ -1,6 +1,6 @@
 /* The derivative of the end of a step by collocation (collocation_end.c). From the last node m = M, with the
- * matrix K of the end, made at an earlier point w, S = K⁻¹ (0, ·) the moves and multipliers of a projection, and
- * B, A, Φ, k without index those at the end:
+ * matrix K of the end, made at an earlier point w, S = K⁻¹ (0, ·) the moves and multipliers of a projection,
+ * and B, A, Φ, k without index those at the end:
  *
  *   q = move(q_M, S)       rows of Φ: Φ = 0,                       all others: K S = 0
  *   v = v_M + S            rows of Φ and k: B v + Φ_t = 0, k = 0,  all others: K S = 0
@@ -8,8 +8,8 @@
  *
  *   K δS + δK S = 0,   B δq + ∂Φ/∂p = 0   or   B δv + D_q(B v + Φ_t) δq + ∂(B v + Φ_t)/∂p = 0, likewise k
  *
- * δK is that along the derivatives at w: those of the prediction, where the matrix was made in the first sweep, or
- * of the last node. */
+ * δK is that along the derivatives at w: those of the prediction, where the matrix was made in the first
+ * sweep, or of the last node. */
 #include "core/sensitivity_collocation.h"
 #include "lin/lin_impl.h"
 
@@ -60,6 +60,23 @@ static ga_status factor(ga_sensitivity *se, int which)
   return ga_lu_factor(s->lu[which]);
 }
 
+ga_point ga__colloc_matrix_point(const ga_sensitivity *se)
+{
+  const ga__colloc_linear *s = se->colloc;
+  const int *start = se->st->sys->start;
+  const double *z = s->at_z;
+  return (ga_point){s->t,
+                    s->at_q,
+                    s->at_v,
+                    z,
+                    z + start[GA_BLOCK_LAMBDA],
+                    z + start[GA_BLOCK_PSI],
+                    s->at_x,
+                    z + start[GA_BLOCK_Y],
+                    0,
+                    NULL};
+}
+
 /* Where the matrix of projections was made, and its derivatives. */
 static ga_status know_matrix(ga_sensitivity *se)
 {
@@ -67,7 +84,6 @@ static ga_status know_matrix(ga_sensitivity *se)
   ga__colloc_linear *s = se->colloc;
   const ga__colloc *c = ga__colloc_of(st);
   const ga_system *sys = st->sys;
-  const int *start = sys->start;
   if (s->known && c->old_end) return GA_OK;
   s->known = 1;
   s->t = c->made_t;
@@ -76,16 +92,7 @@ static ga_status know_matrix(ga_sensitivity *se)
   ga__copy_numbers(s->at_v, c->made_v, sys->nv);
   ga__copy_numbers(s->at_z, c->made_z, sys->n);
   ga__copy_numbers(s->at_x, c->made_x, sys->size[GA_BLOCK_X]);
-  const ga_point p = {s->t,
-                      s->at_q,
-                      s->at_v,
-                      s->at_z,
-                      s->at_z + start[GA_BLOCK_LAMBDA],
-                      s->at_z + start[GA_BLOCK_PSI],
-                      s->at_x,
-                      s->at_z + start[GA_BLOCK_Y],
-                      0,
-                      NULL};
+  const ga_point p = ga__colloc_matrix_point(se);
   ga_jacobian J = {GA_WANT_D | GA_WANT_Q | GA_WANT_B | GA_WANT_G, s->shift, 1.0, s->at_D, s->at_Q, s->at_G};
   return ga__jacobian(&st->deriv, &p, &J);
 }
@@ -165,8 +172,7 @@ ga_status ga__colloc_end_make(ga_sensitivity *se)
   if (sys->size[GA_BLOCK_LAMBDA]) status = factor_projection(se, GA__COLLOC_OF_Q);
   if (!status && sys->size[GA_BLOCK_LAMBDA] + sys->size[GA_BLOCK_PSI])
     status = factor_projection(se, GA__COLLOC_OF_V);
-  if (!status)
-    status = find_multipliers(se, GA__COLLOC_OF_Q, ga__max_abs(st->now.q, sys->nq, NULL), &s->q);
+  if (!status) status = find_multipliers(se, GA__COLLOC_OF_Q, ga__max_abs(st->now.q, sys->nq, NULL), &s->q);
   return status ? status : find_multipliers(se, GA__COLLOC_OF_V, ga__max_abs(st->now.v, nv, NULL), &s->v);
 }
 
@@ -211,8 +217,8 @@ static ga_point moved_point(ga_sensitivity *se, const ga__colloc_variation *of, 
                     NULL};
 }
 
-/* Adds to q.turn and v.turn: by central differences over ±step of the state, and of the parameter if at is not
- * NULL. */
+/* Adds to q.turn and v.turn: by central differences over ±step of the state, and of the parameter if at is
+ * not NULL. */
 static ga_status add_turn(ga_sensitivity *se, const ga__colloc_variation *of, ga__variant *at, double step,
                           double move)
 {
@@ -238,14 +244,22 @@ static ga_status turn_matrix(ga_sensitivity *se, int j)
   ga__parameter *par = &se->parameter[j];
   for (int i = 0; i < sys->n; i++) s->q.turn[i] = s->v.turn[i] = 0.0;
   if (!s->q.counts && !s->v.counts) return GA_OK;
-  const double size =
-      fmax(ga__max_abs(of->q, sys->nv, NULL),
-           ga__max_abs(of->v, sys->nv, NULL) / (1.0 + ga__max_abs(s->at_v, sys->nv, NULL)));
+  const double size = fmax(ga__max_abs(of->q, sys->nv, NULL),
+                           ga__max_abs(of->v, sys->nv, NULL) / (1.0 + ga__max_abs(s->at_v, sys->nv, NULL)));
   ga__variant *at = par->at[0].sys ? par->at : NULL;
   const double step = par->given.step;
   if (at && size * step <= TOGETHER) return add_turn(se, of, at, step, step);
   ga_status status = at ? add_turn(se, of, at, step, 0.0) : GA_OK;
   return status || !(size > 0.0) ? status : add_turn(se, of, NULL, MOVE / size, MOVE / size);
+}
+
+ga_status ga__colloc_turn_by_parameter(ga_sensitivity *se, int j)
+{
+  ga__colloc_linear *s = se->colloc;
+  ga__parameter *par = &se->parameter[j];
+  for (int i = 0; i < se->st->sys->n; i++) s->q.turn[i] = s->v.turn[i] = 0.0;
+  if ((!s->q.counts && !s->v.counts) || !par->at[0].sys) return GA_OK;
+  return add_turn(se, &s->of[j], par->at, par->given.step, 0.0);
 }
 
 /* ---- Accelerations of constraints ---- */
@@ -283,8 +297,8 @@ static ga_status accelerate_state(ga_sensitivity *se, const ga_point *at, const 
   ga_stepper *st = se->st;
   const ga_system *sys = st->sys;
   const int m = sys->start[GA_BLOCK_X] - sys->nv;
-  const double size = fmax(ga__max_abs(d->q, sys->nv, NULL), ga__max_abs(d->v, sys->nv, NULL) /
-                                                                 (1.0 + ga__max_abs(at->v, sys->nv, NULL)));
+  const double size = fmax(ga__max_abs(d->q, sys->nv, NULL),
+                           ga__max_abs(d->v, sys->nv, NULL) / (1.0 + ga__max_abs(at->v, sys->nv, NULL)));
   for (int i = 0; i < m; i++) out[i] = 0.0;
   if (!(size > 0.0)) return GA_OK;
   const double step = MOVE / size;
@@ -304,9 +318,8 @@ static ga_status accelerate_state(ga_sensitivity *se, const ga_point *at, const 
   return GA_OK;
 }
 
-/* out[n_lambda + n_psi] += by the parameter alone, times included. */
-static ga_status accelerate_parameter(ga_sensitivity *se, int j, const ga_point *p, const double *later,
-                                      double *out)
+ga_status ga__colloc_accelerate_parameter(ga_sensitivity *se, int j, const ga_point *p, const double *later,
+                                          double *out)
 {
   const ga_system *sys = se->st->sys;
   ga__parameter *par = &se->parameter[j];
@@ -331,7 +344,8 @@ static ga_status solve(ga_sensitivity *se, int which, double *r)
   for (int i = 0; i < se->st->sys->n; i++) r[i] = -r[i];
   const ga_status status = ga__assembly_solve(&s->assembly, s->lu[which], r);
   if (status) return status;
-  return ga__first_bad(r, se->st->sys->n) >= 0 ? ga__refuse_sensitivity(se, "they are not finite", NULL) : GA_OK;
+  return ga__first_bad(r, se->st->sys->n) >= 0 ? ga__refuse_sensitivity(se, "they are not finite", NULL)
+                                               : GA_OK;
 }
 
 /* d->q from se->colloc->dq. g: derivatives of the equations by the parameter. */
@@ -376,7 +390,8 @@ static ga_status project_v(ga_sensitivity *se, const double *g, ga__tangent *d)
   return status;
 }
 
-/* d's vdot, λ, ψ, xdot and y from its q, v and x; r[n]: derivatives of the equations that do not come from these.
+/* d's vdot, λ, ψ, xdot and y from its q, v and x; r[n]: derivatives of the equations that do not come from
+ * these.
  */
 static ga_status solve_place(ga_sensitivity *se, ga__tangent *d, double *r)
 {
@@ -404,7 +419,7 @@ ga_status ga__colloc_place_forward(ga_sensitivity *se, int j, const ga_point *p,
   const int *start = sys->start;
   double *r = se->colloc->end;
   ga_status status = accelerate_state(se, p, d, r + sys->nv);
-  if (!status) status = accelerate_parameter(se, j, p, later, r + sys->nv);
+  if (!status) status = ga__colloc_accelerate_parameter(se, j, p, later, r + sys->nv);
   if (status) return status;
   ga__copy_numbers(r, g, sys->nv);
   ga__copy_numbers(r + start[GA_BLOCK_X], g + start[GA_BLOCK_X], sys->n - start[GA_BLOCK_X]);
@@ -412,13 +427,12 @@ ga_status ga__colloc_place_forward(ga_sensitivity *se, int j, const ga_point *p,
   return ga__least_forward(se, j, later, d);
 }
 
-/* out[n] := the equations at p, with accelerations in the rows of constraints. */
-static ga_status evaluate_place(ga_sensitivity *se, const ga_point *p, double *out)
+ga_status ga__colloc_evaluate_place(ga_sensitivity *se, const ga_point *p, double *out)
 {
   ga_stepper *st = se->st;
   const ga_system *sys = st->sys;
-  const ga_status status = sys->def.sweep ? ga__sweep(sys, p, out, NULL, NULL, se->room)
-                                          : ga__residual(sys, p, out, se->room);
+  const ga_status status =
+      sys->def.sweep ? ga__sweep(sys, p, out, NULL, NULL, se->room) : ga__residual(sys, p, out, se->room);
   return status ? status : accelerate(se, &st->deriv, p, out + sys->nv);
 }
 
@@ -443,7 +457,7 @@ ga_status ga__colloc_rates(ga_sensitivity *se, ga__tangent *rate)
   for (int k = 0; k < 5 && !status; k++) {
     ga_point p = end;
     p.t -= k * way;
-    status = evaluate_place(se, &p, value);
+    status = ga__colloc_evaluate_place(se, &p, value);
     for (int i = 0; i < sys->n && !status; i++) by_t[i] += ONE_SIDED[k] / (12.0 * way) * value[i];
   }
   if (!status) status = accelerate_state(se, &end, rate, r + sys->nv);
@@ -455,8 +469,8 @@ ga_status ga__colloc_rates(ga_sensitivity *se, ga__tangent *rate)
   return solve_place(se, rate, r);
 }
 
-/* dz[GA__NODES][n] := derivatives of z as it was predicted, from those at the beginning of the step and at the
- * nodes of the one before. */
+/* dz[GA__NODES][n] := derivatives of z as it was predicted, from those at the beginning of the step and at
+ * the nodes of the one before. */
 static void predict_z(ga_sensitivity *se, int j, double *dz)
 {
   const ga_stepper *st = se->st;

@@ -43,10 +43,6 @@ void ga__inner_seed_destroy(ga_context *ctx, ga__inner_seed *in)
 
 ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga_state *s)
 {
-  ga_stepper *st = se->st;
-  if (ga__turns_far(st))
-    return ga__refuse_sensitivity(se, "a body turns by more than 2 rad in a step, and is needed within it",
-                                  "forward derivatives have no such limit");
   memset(in->bar.block, 0, se->n_tangent * sizeof *in->bar.block);
   *s = (ga_state){.t = t,
                   .q = in->q,
@@ -56,12 +52,21 @@ ga_status ga__inner_seed_at(ga_sensitivity *se, ga__inner_seed *in, double t, ga
                   .psi = in->psi,
                   .x = in->x,
                   .y = in->y};
+  return se->st->family->slopes->turned->look(se, in, t, s);
+}
+
+ga_status ga__inner_seed_look(ga_sensitivity *se, ga__inner_seed *in, double t, ga_state *s)
+{
+  ga_stepper *st = se->st;
+  (void)s;
+  if (ga__turns_far(st))
+    return ga__refuse_sensitivity(se, "a body turns by more than 2 rad in a step, and is needed within it",
+                                  "forward derivatives have no such limit");
   return ga_stepper_interpolate(st, t, in->q, in->v, in->vdot, in->lambda, in->psi, in->x, in->y);
 }
 
-/* to[nv] += derivatives of bar · T⁻¹(d) v by d. */
-static void turn_rate(const ga_group *g, ga__inner_seed *in, const double *d, const double *v,
-                      const double *bar, double *to)
+void ga__exponent_rate_turned(const ga_group *g, const double *d, const double *v, const double *bar,
+                              double *to, double *moved, double *rate)
 {
   static const double AT[] = {1.0, -1.0, 2.0, -2.0}, WEIGHT[] = {8.0, -8.0, -1.0, 1.0};
   const double step = 1e-3;
@@ -75,14 +80,14 @@ static void turn_rate(const ga_group *g, ga__inner_seed *in, const double *d, co
   for (int c = 0; c < most; c++)
     for (int k = 0; k < 4; k++) {
       int at, size;
-      for (int i = 0; i < nv; i++) in->rate[i] = d[i];
+      for (int i = 0; i < nv; i++) moved[i] = d[i];
       for (int b = 0; b < n_blocks; b++)
-        if ((size = ga_group_block(g, b, &at)) > c) in->rate[at + c] += AT[k] * step;
-      ga_group_exponent_rate(g, in->out, in->rate, v);
+        if ((size = ga_group_block(g, b, &at)) > c) moved[at + c] += AT[k] * step;
+      ga_group_exponent_rate(g, rate, moved, v);
       for (int b = 0; b < n_blocks; b++) {
         double sum = 0.0;
         if ((size = ga_group_block(g, b, &at)) <= c) continue;
-        for (int i = at; i < at + size; i++) sum += bar[i] * in->out[i];
+        for (int i = at; i < at + size; i++) sum += bar[i] * rate[i];
         to[at + c] += WEIGHT[k] / (12.0 * step) * sum;
       }
     }
@@ -112,7 +117,7 @@ static void turn_q(ga_sensitivity *se, ga__inner_seed *in, double t, ga__tangent
   }
   ga__add_ad_turned(se, in->before.q, -1.0, in->c, bar_c);
   for (int i = 0; i < nv; i++) in->c[i] = k3 * h * bar_c[i]; /* by w */
-  turn_rate(g, in, in->d, last->v, in->c, bar_d);
+  ga__exponent_rate_turned(g, in->d, last->v, in->c, bar_d, in->rate, in->out);
   ga_group_tangent_inverse(g, T, in->d);
   ga__mul_blocks(g, in->out, T, in->c, 1.0, 1);
   for (int i = 0; i < nv; i++) end->v[i] += in->out[i];

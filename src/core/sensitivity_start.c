@@ -4,14 +4,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Complete states of the starts of one parameter, each a stepper of its own. */
+/* Complete states of the starts of one parameter, each a stepper of its own, which serve all parameters. */
 typedef struct starts {
   ga_stepper *st[GA__N_AT];
+  ga__loan loan[GA__N_AT]; /* of the equations at other values */
 } starts;
 
 static void destroy(starts *all)
 {
-  for (int k = 0; k < GA__N_AT; k++) ga_stepper_destroy(&all->st[k]);
+  for (int k = 0; k < GA__N_AT; k++) {
+    if (all->st[k]) ga__stepper_lend(all->st[k], &all->loan[k], NULL, NULL);
+    ga_stepper_destroy(&all->st[k]);
+  }
 }
 
 static ga_status fail_start(ga_sensitivity *se, int j, ga_status status)
@@ -115,17 +119,32 @@ static ga_status jump_at_event(ga_sensitivity *se, int j, int k, ga_stepper *oth
   return ga__event_jump(se, j, k, &s);
 }
 
+/* A stepper with the equations at value k of parameter j, in the state before any start. */
+static ga_status take_stepper(ga_sensitivity *se, int j, int k, starts *all)
+{
+  const ga_stepper *st = se->st;
+  const ga__variant *at = &se->parameter[j].at[k];
+  ga_stepper **other = &all->st[k];
+  ga_status status = GA_OK;
+  if (!*other)
+    status = ga_stepper_create(se->quiet, st->sys->shared ? st->sys->shared : st->sys, &st->opts, other);
+  if (status) return fail_start(se, j, status);
+  ga__stepper_lend(*other, &all->loan[k], at->sys, &at->deriv);
+  ga__start_first(*other);
+  return GA_OK;
+}
+
 /* The start of the stepper at value k of parameter j. */
-static ga_status start_one(ga_sensitivity *se, int j, int k, int again, ga_stepper **out)
+static ga_status start_one(ga_sensitivity *se, int j, int k, int again, starts *all)
 {
   const ga_stepper *st = se->st;
   const ga_parameter *given = &se->parameter[j].given;
   const ga_parameter_value *at = &given->at[k];
   const double *q = at->q0, *v = at->v0, *x = at->x0;
   ga_start_opts opts = st->begun;
-  ga_status status = ga_stepper_create(se->quiet, at->sys ? at->sys : st->sys, &st->opts, out);
-  if (status) return fail_start(se, j, status);
-  ga_stepper *other = *out;
+  ga_status status = take_stepper(se, j, k, all);
+  if (status) return status;
+  ga_stepper *other = all->st[k];
   ga__member_use(other, ga__member_is_second(st));
   if (again) {
     move_begin(se, j, AT[k] * given->step);
@@ -220,15 +239,89 @@ static ga_status differentiate_all(ga_sensitivity *se, const starts *all, int j)
 ga_status ga__sensitivity_start(ga_sensitivity *se, int again)
 {
   const ga_point p = ga__state_point(&se->st->now);
-  for (int j = 0; j < se->n; j++) {
-    starts all = {{NULL}};
-    ga_status status = GA_OK;
-    for (int k = 0; k < GA__N_AT && !status; k++) status = start_one(se, j, k, again, &all.st[k]);
+  ga_status status = GA_OK;
+  starts all;
+  memset(&all, 0, sizeof all);
+  for (int j = 0; j < se->n && !status; j++) {
+    for (int k = 0; k < GA__N_AT && !status; k++) status = start_one(se, j, k, again, &all);
     if (!status) status = differentiate_all(se, &all, j);
-    destroy(&all);
     if (!status && ga__n_rates(se->st) > 0 && !again)
       status = ga__parameter_moves_b(se, j, &p, &se->parameter[j].moves_b);
-    if (status) return status;
   }
-  return GA_OK;
+  destroy(&all);
+  return status;
+}
+
+/* ---- The adjoint of a restart ---- */
+
+/* The starts of parameter j with the derivatives that are in its `now`, which become those behind the
+ * restart. */
+static ga_status start_again(ga_sensitivity *se, int j, starts *all)
+{
+  ga_status status = GA_OK;
+  for (int k = 0; k < GA__N_AT && !status; k++) status = start_one(se, j, k, 1, all);
+  return status ? status : differentiate_all(se, all, j);
+}
+
+static double along(const ga_sensitivity *se, const ga__tangent *bar, int j)
+{
+  const double *d = se->parameter[j].now.block;
+  double sum = 0.0;
+  for (size_t i = 0; i < se->n_tangent; i++) sum += bar->block[i] * d[i];
+  return sum;
+}
+
+/* Through the equations alone: the state before does not move. */
+static ga_status gather_restart(ga_sensitivity *se, const ga__tangent *bar, starts *all, double *gradient)
+{
+  ga_status status = GA_OK;
+  for (int j = 0; j < se->n && !status; j++) {
+    if (!se->parameter[j].at[0].sys) continue;
+    memset(se->parameter[j].now.block, 0, se->n_tangent * sizeof(double));
+    status = start_again(se, j, all);
+    if (!status) gradient[j] += along(se, bar, j);
+  }
+  return status;
+}
+
+/* Along one coordinate of the state before: by the parameter behind all others, with equations of the run. */
+static ga_status turn_direction(ga_sensitivity *se, const ga__tangent *bar, starts *all, size_t at,
+                                double size, double *out)
+{
+  ga__parameter *par = &se->parameter[se->n];
+  memset(par->now.block, 0, se->n_tangent * sizeof(double));
+  par->now.block[at] = size;
+  const ga_status status = start_again(se, se->n, all);
+  *out = status ? 0.0 : along(se, bar, se->n) / size;
+  return status;
+}
+
+ga_status ga__sensitivity_restart_turned(ga_sensitivity *se, ga__tangent *bar, double *gradient)
+{
+  const double step = 1e-3; /* of 1 + the size of velocities or states */
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  ga__parameter *par = &se->parameter[se->n];
+  const ga__tangent *d = &par->now;
+  const double v = 1.0 + ga__max_abs(st->begin_v, sys->nv, NULL),
+               x = 1.0 + ga__max_abs(st->begin_x, sys->size[GA_BLOCK_X], NULL), given = par->given.step;
+  const struct {
+    double *by, *out, size;
+    int n;
+  } list[] = {{d->q, par->before.q, 1.0, sys->nv},
+              {d->v, par->before.v, v, sys->nv},
+              {d->x, par->before.x, x, sys->size[GA_BLOCK_X]}};
+  starts all;
+  memset(&all, 0, sizeof all);
+  ga_status status = gather_restart(se, bar, &all, gradient);
+  memset(par->before.block, 0, se->n_tangent * sizeof(double));
+  par->given.step = step;
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+    for (int i = 0; i < list[k].n && !status; i++)
+      status = turn_direction(se, bar, &all, (size_t)(list[k].by - d->block) + (size_t)i, list[k].size,
+                              &list[k].out[i]);
+  destroy(&all);
+  par->given.step = given;
+  if (!status) memcpy(bar->block, par->before.block, se->n_tangent * sizeof(double));
+  return status;
 }

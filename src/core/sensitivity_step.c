@@ -515,6 +515,73 @@ static ga_status reverse(ga_sensitivity *se, ga__tangent *bar)
   return turn_known(se, bar);
 }
 
+/* ---- Parameters ---- */
+
+static double product(const double *a, const double *b, int n)
+{
+  double sum = 0.0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* After reverse(), g has derivatives by the residuals and B v + Φ_t, and force those by Bᵀη. */
+static ga_status gather(ga_sensitivity *se, int j, double *sum)
+{
+  const ga_stepper *st = se->st;
+  const ga_system *sys = st->sys;
+  const ga_point begin = ga__state_point(&st->next), end = ga__state_point(&st->now);
+  const int n = sys->n + st->n_eta;
+  for (int i = 0; i < n; i++) se->rhs[i] = 0.0;
+  for (int i = 0; i < sys->nv; i++) se->dv[i] = 0.0;
+  ga_status status = ga__parameter_residual(se, j, &end, NULL, se->rhs);
+  if (!status && st->n_eta) status = ga__parameter_reaction(se, j, &begin, NULL, st->now.eta, se->dv);
+  *sum += status ? 0.0 : product(se->g, se->rhs, n) + product(se->force, se->dv, sys->nv);
+  return status;
+}
+
+static int point(ga_sensitivity *se, int i, ga_pullback *by)
+{
+  const ga_stepper *st = se->st;
+  if (i > 0) return 0;
+  se->begin = ga__state_point(&st->next), se->end = ga__state_point(&st->now);
+  *by = (ga_pullback){&se->begin, &se->end, se->g, se->g + st->sys->n, se->force, st->now.eta};
+  return 1;
+}
+
+/* ---- Repeated steps ---- */
+
+enum { N_KEPT = 8 };
+
+static size_t count_kept(const ga_stepper *st)
+{
+  (void)st;
+  return N_KEPT;
+}
+
+static void keep(const ga_stepper *st, double *to)
+{
+  const ga__shift *a = &st->shift_a, *w = &st->shift_w;
+  const double number[N_KEPT] = {st->gamma, st->theta, a->now, a->prev, a->rate, w->now, w->prev, w->rate};
+  memcpy(to, number, sizeof number);
+}
+
+static void recall(ga_stepper *st, const double *from)
+{
+  st->gamma = from[0];
+  st->theta = from[1];
+  st->shift_a = (ga__shift){from[2], from[3], from[4]};
+  st->shift_w = (ga__shift){from[5], from[6], from[7]};
+}
+
+static const ga__turned TURNED = {.kept = count_kept,
+                                  .keep = keep,
+                                  .recall = recall,
+                                  .reverse = reverse,
+                                  .gather = gather,
+                                  .point = point,
+                                  .look = ga__inner_seed_look,
+                                  .inside = ga__inner_seed_turn};
+
 /* ---- The family ---- */
 
 static ga_status create(ga_sensitivity *se)
@@ -546,6 +613,6 @@ const ga__slopes ga__exact_slopes = {.create = create,
                                      .check = check,
                                      .make = make,
                                      .forward = forward,
-                                     .reverse = reverse,
                                      .inside = ga__exact_inside,
-                                     .rates = rates};
+                                     .rates = rates,
+                                     .turned = &TURNED};

@@ -147,6 +147,25 @@ ga_status ga__times_of_step(ga_sensitivity *se)
   return status;
 }
 
+ga_status ga__times_stay(ga_sensitivity *se, const ga_stepper *st, int restarted)
+{
+  const double t = st->now.scalar[GA__T], from = se->piece + LOOKS_FROM * (t - se->piece);
+  ga_breakpoint own;
+  int ends = 0;
+  ga_status status = is_break(se, t, from, &ends, &own);
+  for (int j = 0; ends && j < se->n && !status; j++) {
+    double before[GA__N_AT], behind[GA__N_AT], rate;
+    status = compare_breaks(se, j, t, from, &own, before, behind, &rate);
+    for (int k = 0; k < GA__N_AT && !status; k++)
+      if (before[k] != 0.0 || behind[k] != 0.0)
+        status = ga__refuse_parameter(
+            se, j, "the time of a jump or corner depends on it, which the adjoint does not follow",
+            "forward derivatives have no such limit");
+  }
+  if (restarted || (ends && !status && !own.restart)) se->piece = se->clear = t;
+  return status;
+}
+
 /* The first step behind a restart. Equal steps go on from it, or to the end of the one that was cut, which a
  * further break may cut again: then they go on from that. */
 static ga_status find_first_size(ga_sensitivity *se, int j)
@@ -348,8 +367,8 @@ ga_status ga__times_fix(ga_sensitivity *se)
   const int *size = st->sys->size, nv = st->sys->nv;
   ga__tangent *rate = &se->rate;
   if (!ga__times_move(se)) return GA_OK;
-  const ga_status status = now->scalar[GA__H_OLD] > 0.0 ? st->family->slopes->rates(se, rate)
-                                                               : rates_at_start(se, rate);
+  const ga_status status =
+      now->scalar[GA__H_OLD] > 0.0 ? st->family->slopes->rates(se, rate) : rates_at_start(se, rate);
   for (int j = 0; j < se->n && !status; j++) {
     const ga__parameter *par = &se->parameter[j];
     const ga__tangent *d = &par->now;

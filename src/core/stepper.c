@@ -213,6 +213,28 @@ void ga_stepper_destroy(ga_stepper **st)
   *st = NULL;
 }
 
+static void take_equations(ga_stepper *st, const ga_system *sys, const ga__deriv *deriv)
+{
+  st->sys = sys;
+  st->deriv = *deriv;
+  st->deriv.sys = sys;
+  if (st->saddle.sys) st->saddle.sys = sys;
+  if (st->other_saddle.sys) st->other_saddle.sys = sys;
+  st->saddle.known = st->other_saddle.known = 0;
+}
+
+void ga__stepper_lend(ga_stepper *st, ga__loan *loan, const ga_system *sys, const ga__deriv *deriv)
+{
+  if (loan->lent) take_equations(st, loan->own, &loan->own_deriv);
+  loan->lent = sys != NULL;
+  if (!sys) return;
+  loan->own = st->sys;
+  loan->own_deriv = st->deriv;
+  loan->sys = *sys;
+  loan->sys.ctx = st->ctx;
+  take_equations(st, &loan->sys, deriv);
+}
+
 /* ---- The state ---- */
 
 ga_point ga__state_point(const ga__state *s)

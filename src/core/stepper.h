@@ -150,6 +150,16 @@ ga_status ga__check_saved(ga_stepper *st, const double *saved);
 ga_status ga__refuse_saved(ga_context *ctx, const char *function, size_t item, double value); /* not finite */
 double ga__saved_time(const ga_stepper *st, const double *saved);
 
+/* Equations of another system with the same sizes in the place of the stepper's own, for starts alone. */
+typedef struct ga__loan {
+  int lent;
+  ga_system sys;        /* a copy, with the stepper's context */
+  const ga_system *own; /* and what it replaces */
+  ga__deriv own_deriv;
+} ga__loan;
+/* sys NULL: its own again, as before the stepper is destroyed. */
+void ga__stepper_lend(ga_stepper *st, ga__loan *loan, const ga_system *sys, const ga__deriv *deriv);
+
 /* -- The step (step.c, predict.c, newton.c) -- */
 /* to := the current state extrapolated by a short time; without a, w and history. */
 void ga__extrapolate(const ga_stepper *st, double gap, ga__state *to);

@@ -362,9 +362,9 @@ script("leave out redundant constraints", "leave out redundant constraints", by(
 script("take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC", "take GA_STABILIZED, GA_INDEX3, GA_COLLOCATION or GA_AUTOMATIC", by(SWINGS),
        [SENSITIVITY + " --method soi2"], [SENSITIVITY + " --method stabilized"], [SENSITIVITY + " --method index3 --step 0.01"], [SENSITIVITY + " --method collocation"],
        [SENSITIVITY + " --method automatic"])
-GRADIENT = "sensitivity m.yaml 'final(b.z)' --by k -q -o o.h5 --derivatives "
-script("take forward derivatives, or GA_STABILIZED", "take forward derivatives, or GA_STABILIZED", by(SWINGS), [GRADIENT + "adjoint --method collocation"],
-       [GRADIENT + "forward --method collocation"], [GRADIENT + "adjoint --method stabilized"])
+RAMP = "functions: {law: {type: motion, law: linear, t_start: k, duration: 0.31}}\nbodies: {x: {type: scalar, mass: 1, position: 0.2}}\nforces: {f: {type: actuator, coordinate: x, force: \"law(t) - x\"}}"
+GRADIENT = "sensitivity m.yaml 'final(x)' --by k -q -o o.h5 --derivatives "
+script("forward derivatives have no such limit", "forward derivatives have no such limit", by(RAMP, "", "k: 0.2"), [GRADIENT + "adjoint"], [GRADIENT + "forward"])
 no_advice("give the systems too", "C only: models have them")
 script("take GA_STABILIZED or equal steps", "take GA_STABILIZED or equal steps", by(SWINGS), [SENSITIVITY + " --method index3 --tol 1e-4"],
        [SENSITIVITY + " --method stabilized --tol 1e-4"], [SENSITIVITY + " --method index3 --step 0.01"])

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "core/stepper.h"
 #include "linkage.h"
 #include "galpha/study.h"
 
@@ -64,17 +65,59 @@ static void each_allocation_fails(void **state)
   }
 }
 
-static int seed(void *user, long step, const ga_state *at, ga_seed *out)
+static int seed_at(void *user, long step, const ga_state *at, ga_seed *out)
 {
   (void)user, (void)step, (void)at;
   out->v[0] += 1.0;
+  out->vdot[0] += 0.1;
   return 0;
 }
 
-/* The adjoint of three steps, two of them from a stored state. 1: it was refused. */
-static int reverse(const char *name, long fail_at)
+/* Within steps too, if user is not NULL. */
+static int seed(void *user, long step, const ga_state *at, ga_seed *out)
 {
-  rig r = rig_open(name);
+  ga_adjoint *adjoint = user;
+  if (adjoint && step > 0 && ga_adjoint_inside(adjoint, at->t - 4e-4, seed_at, NULL)) return -1;
+  return seed_at(NULL, step, at, out);
+}
+
+/* The restart of the other member of GA_AUTOMATIC from the state. */
+static ga_status rig_change_member(rig *r, double h)
+{
+  double q[RIG_MOST], v[RIG_MOST], x[RIG_MOST];
+  ga_stepper *st = r->st;
+  const ga_state *now = ga_stepper_state(st);
+  ga_start_opts o = ga_start_defaults();
+  o.h = h;
+  ga__copy_numbers(q, now->q, st->sys->nq);
+  ga__copy_numbers(v, now->v, st->sys->nv);
+  ga__copy_numbers(x, now->x, st->sys->size[GA_BLOCK_X]);
+  ga__start_again(st, GA__CHANGING);
+  ga__member_use(st, !ga__member_is_second(st));
+  const ga_status status = ga_stepper_start(st, &o, now->t, q, v, x, NULL, NULL, NULL);
+  ga__start_first(st);
+  return status;
+}
+
+typedef struct way_back {
+  const char *name;
+  ga_method method;
+  double memory; /* of the adjoint */
+  int shares;    /* 1: steps share factors */
+} way_back;
+
+static const way_back WAYS_BACK[] = {
+    {"mechatronic", GA_STABILIZED, 0.0, 1},   {"heavy_top", GA_STABILIZED, 1e6, 1},
+    {"mechatronic", GA_COLLOCATION, 0.0, 1},  {"heavy_top", GA_COLLOCATION, 1e6, 0},
+    {"rolling_disk", GA_COLLOCATION, 1e4, 1}, {"heavy_top", GA_AUTOMATIC, 0.0, 1},
+};
+enum { N_WAYS_BACK = sizeof WAYS_BACK / sizeof *WAYS_BACK };
+
+/* The adjoint of five steps, all but one from a stored state; with GA_AUTOMATIC by a change of method in the
+ * middle. 1: it was refused. */
+static int reverse(const way_back *w, long fail_at)
+{
+  rig r = rig_open(w->name);
   ga_adjoint *adjoint = NULL;
   ga_adjoint_opts opts = ga_adjoint_defaults();
   ga_parameter one = {.step = 1e-3};
@@ -82,6 +125,9 @@ static int reverse(const char *name, long fail_at)
   double gradient = 0.0;
   o.h = 1e-3;
   opts.interval = 2;
+  opts.memory = w->memory;
+  r.opts.method = w->method;
+  if (!w->shares) r.opts.newton.reuse = GA_FRESH_STEP;
   rig_build(&r);
   for (int m = 0; m < GA_PARAMETER_VALUES; m++) one.at[m].sys = r.sys;
   assert_status(r.ctx, rig_try_start(&r, &o, NULL), GA_OK);
@@ -89,11 +135,12 @@ static int reverse(const char *name, long fail_at)
   ga_status status = ga_adjoint_create(r.ctx, r.st, 1, &one, &opts, &adjoint);
   if (status) assert_null(adjoint);
   if (!status) status = ga_adjoint_begin(adjoint);
-  for (int i = 0; i < 3 && !status; i++) {
-    status = ga_stepper_step(r.st, 1e-3);
+  for (int i = 0; i < 5 && !status; i++) {
+    const int changes = i == 3 && w->method == GA_AUTOMATIC;
+    status = changes ? rig_change_member(&r, 1e-3) : ga_stepper_step(r.st, 1e-3);
     if (!status) status = ga_adjoint_step(adjoint);
   }
-  if (!status) status = ga_adjoint_gradient(adjoint, seed, NULL, &gradient);
+  if (!status) status = ga_adjoint_gradient(adjoint, seed, adjoint, &gradient);
   rig_memory.fail_at = 0;
   if (status) assert_status(r.ctx, status, GA_ERR_MEMORY);
   ga_adjoint_destroy(&adjoint);
@@ -103,15 +150,14 @@ static int reverse(const char *name, long fail_at)
 
 static void each_allocation_of_an_adjoint_fails(void **state)
 {
-  static const char *const names[] = {"mechatronic", "heavy_top"};
   (void)state;
-  for (int i = 0; i < 2; i++) {
-    assert_int_equal(reverse(names[i], 0), 0);
+  for (int i = 0; i < N_WAYS_BACK; i++) {
+    assert_int_equal(reverse(&WAYS_BACK[i], 0), 0);
     const long total = rig_memory.count;
     assert_true(total > 100);
     for (long n = 1; n <= total; n += rig_stride(total))
-      if (!reverse(names[i], n))
-        fail_msg("%s: allocation %ld of %ld failed, and nobody noticed", names[i], n, total);
+      if (!reverse(&WAYS_BACK[i], n))
+        fail_msg("%s: allocation %ld of %ld failed, and nobody noticed", WAYS_BACK[i].name, n, total);
   }
 }
 
@@ -418,8 +464,8 @@ static void each_allocation_with_events_fails(void **state)
 
 /* ---- Callbacks ---- */
 
-/* Two steps by collocation, the derivatives of the second one with the n-th call of a callback failing, or those
- * within it. 1: a callback was called as often. */
+/* Two steps by collocation, the derivatives of the second one with the n-th call of a callback failing, or
+ * those within it. 1: a callback was called as often. */
 static int call(const char *name, int within, int code, long n)
 {
   rig_meddle m = {.after = rig_meddle_strike, .code = code, .value = NAN};
@@ -439,9 +485,9 @@ static int call(const char *name, int within, int code, long n)
   o.h = 1e-3;
   for (int k = 0; k < GA_PARAMETER_VALUES; k++) one.at[k].sys = r.sys;
   assert_status(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, &one, &se), GA_OK);
-  assert_status(
-      r.ctx, ga_sensitivity_start(se, &o, 0.0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
-      GA_OK);
+  assert_status(r.ctx,
+                ga_sensitivity_start(se, &o, 0.0, p->q0, p->v0, p->x0, p->lambda_guess, p->psi_guess, NULL),
+                GA_OK);
   assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
   assert_status(r.ctx, ga_sensitivity_step(se), GA_OK);
   assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
@@ -453,9 +499,10 @@ static int call(const char *name, int within, int code, long n)
   const int struck = m.struck != 0;
   /* Dense output does without forces that cannot be computed, unless the callback says that all is over. */
   if (struck && (!within || code < 0 || status))
-    assert_status(r.ctx, status, !code ? (status == GA_ERR_NAN ? GA_ERR_NAN : GA_RETRY_NAN)
-                                 : code > 0 ? GA_RETRY_CALLBACK
-                                            : GA_ERR_CALLBACK);
+    assert_status(r.ctx, status,
+                  !code      ? (status == GA_ERR_NAN ? GA_ERR_NAN : GA_RETRY_NAN)
+                  : code > 0 ? GA_RETRY_CALLBACK
+                             : GA_ERR_CALLBACK);
   if (!struck) assert_status(r.ctx, status, GA_OK);
   if (struck && !within) assert_null(ga_sensitivity_at(se, 0));
   m.fault_at = 0;
@@ -479,11 +526,68 @@ static void each_call_of_a_callback_fails(void **state)
     }
 }
 
+/* The gradient of five steps with the n-th call of a callback failing. 1: a callback was called as often. */
+static int call_back(const way_back *w, int code, long n)
+{
+  rig_meddle m = {.after = rig_meddle_strike, .code = code, .value = NAN};
+  rig r = rig_open(w->name);
+  rig_build(&r);
+  const int nv = ga_group_nv(ga_system_group(r.sys));
+  ga_stepper_destroy(&r.st);
+  ga_system_destroy(&r.sys);
+  rig_meddle_install(&m, &r.def, nv);
+  r.opts.method = w->method;
+  rig_build(&r);
+  ga_parameter one = {.step = 1e-3};
+  ga_adjoint *adjoint = NULL;
+  ga_adjoint_opts opts = {.interval = 2, .memory = w->memory};
+  ga_start_opts o = ga_start_defaults();
+  double gradient = 0.0, again = 0.0;
+  o.h = 1e-3;
+  for (int k = 0; k < GA_PARAMETER_VALUES; k++) one.at[k].sys = r.sys;
+  assert_status(r.ctx, rig_try_start(&r, &o, NULL), GA_OK);
+  assert_status(r.ctx, ga_adjoint_create(r.ctx, r.st, 1, &one, &opts, &adjoint), GA_OK);
+  assert_status(r.ctx, ga_adjoint_begin(adjoint), GA_OK);
+  for (int i = 0; i < 5; i++) {
+    assert_status(r.ctx, ga_stepper_step(r.st, 1e-3), GA_OK);
+    assert_status(r.ctx, ga_adjoint_step(adjoint), GA_OK);
+  }
+  assert_status(r.ctx, ga_adjoint_gradient(adjoint, seed, NULL, &gradient), GA_OK);
+  double *before = rig_copy(&r);
+  m.fault_at = m.calls + n;
+  const ga_status status = ga_adjoint_gradient(adjoint, seed, NULL, &again);
+  const int struck = m.struck != 0;
+  assert_true(rig_same_bits(&r, before));
+  if (struck)
+    assert_true(status != GA_OK);
+  else
+    assert_status(r.ctx, status, GA_OK);
+  m.fault_at = 0;
+  assert_status(r.ctx, ga_adjoint_gradient(adjoint, seed, NULL, &again), GA_OK);
+  assert_true(again == gradient);
+  free(before);
+  ga_adjoint_destroy(&adjoint);
+  rig_close(&r);
+  return struck;
+}
+
+static void each_call_of_a_callback_fails_on_the_way_back(void **state)
+{
+  static const int codes[] = {3, -3, 0};
+  (void)state;
+  for (int i = 0; i < N_WAYS_BACK; i++) {
+    long n = 1;
+    while (call_back(&WAYS_BACK[i], codes[i % 3], n)) n += 1 + n / (rig_brief() ? 1 : 8);
+    assert_true(n > 10);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails),
                                      cmocka_unit_test(each_call_of_a_callback_fails),
                                      cmocka_unit_test(each_allocation_of_an_adjoint_fails),
+                                     cmocka_unit_test(each_call_of_a_callback_fails_on_the_way_back),
                                      cmocka_unit_test(each_allocation_of_an_equilibrium_fails),
                                      cmocka_unit_test(each_allocation_of_a_gradient_fails),
                                      cmocka_unit_test(each_allocation_with_redundant_constraints_fails),

@@ -442,7 +442,7 @@ static double compare(const study *s, const double *is, const double *should, do
 }
 
 
-static void examine(const course *c, double most)
+static inline void examine(const course *c, double most)
 {
   static double is[LONGEST], should[LONGEST], off[LONGEST], from[RIG_MOST];
   static study s;

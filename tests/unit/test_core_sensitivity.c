@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "sensitivity_rig.h"
+#include "adjoint_rig.h"
 
 static void derivatives_are_those_of_the_run(void **state)
 {
@@ -277,75 +277,6 @@ static void the_run_is_not_changed_and_nothing_is_allocated(void **state)
 
 /* ---- The adjoint ---- */
 
-/* J = Σ over steps of c(step)·(all of the state), c arbitrary. */
-static double factor_of(long step, int block, int i)
-{
-  return step % 3 == 2 ? 0.0 : sin(1.0 + 0.7 * (double)step + 2.1 * block + 0.3 * i);
-}
-
-static int seed(void *user, long step, const ga_state *s, ga_seed *out)
-{
-  const ga_system *sys = user;
-  const int nv = sys->nv, *size = sys->size, n[] = {nv, nv, nv, size[1], size[2], size[3], size[4]};
-  double *to[] = {out->q, out->v, out->vdot, out->lambda, out->psi, out->x, out->y};
-  (void)s;
-  for (int b = 0; b < 7; b++)
-    for (int i = 0; i < n[b]; i++) to[b][i] += factor_of(step, b, i);
-  return 0;
-}
-
-static void add_forward(const study *s, long step, double *gradient, double *size)
-{
-  const ga_system *sys = s->r.st->sys;
-  const int nv = sys->nv, *m = sys->size, n[] = {nv, nv, nv, m[1], m[2], m[3], m[4]};
-  for (int j = 0; j < N_ALL; j++) {
-    const ga_state *d = ga_sensitivity_at(s->se, j);
-    const double *x[] = {d->q, d->v, d->vdot, d->lambda, d->psi, d->x, d->y};
-    for (int b = 0; b < 7; b++)
-      for (int i = 0; i < n[b]; i++) {
-        gradient[j] += factor_of(step, b, i) * x[b][i];
-        size[j] += fabs(factor_of(step, b, i) * x[b][i]);
-      }
-  }
-}
-
-static void compare_adjoint(const course *c, int interval)
-{
-  static study s;
-  ga_adjoint *adjoint = NULL;
-  const ga_adjoint_opts opts = {.interval = interval};
-  const ga_start_opts o = start_of(c);
-  double forward[N_ALL] = {0}, size[N_ALL] = {0}, gradient[N_ALL], again[N_ALL];
-  study_open(&s, c);
-  const ex_problem *x = s.r.problem;
-  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint), GA_OK);
-  assert_status(
-      s.r.ctx,
-      ga_sensitivity_start(s.se, &o, 0.0, s.at.q, s.at.v, s.at.x, x->lambda_guess, x->psi_guess, NULL),
-      GA_OK);
-  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
-  add_forward(&s, 0, forward, size);
-  for (int i = 0; i < c->n; i++) {
-    assert_status(s.r.ctx, ga_stepper_step(s.r.st, step_of(c, i)), GA_OK);
-    assert_status(s.r.ctx, ga_sensitivity_step(s.se), GA_OK);
-    assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_OK);
-    add_forward(&s, i + 1, forward, size);
-  }
-  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed, (void *)s.r.st->sys, gradient), GA_OK);
-  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed, (void *)s.r.st->sys, again), GA_OK);
-  for (int j = 0; j < N_ALL; j++) {
-    const double off = fabs(gradient[j] - forward[j]) / (size[j] > 0.0 ? size[j] : 1.0);
-    if (show) printf("# adjoint of %s, method %d, by %d: %.1e\n", c->problem, (int)c->method, j, off);
-    if (!(off <= 1e-10))
-      fail_msg("%s, method %d, parameter %d: %.15g backwards, %.15g forwards", c->problem, (int)c->method, j,
-               gradient[j], forward[j]);
-    assert_true(gradient[j] == again[j]);
-  }
-  ga_adjoint_destroy(&adjoint);
-  assert_null(adjoint);
-  study_close(&s);
-}
-
 static void the_adjoint_gives_the_forward_gradient(void **state)
 {
   static const course COURSES[] = {
@@ -366,89 +297,7 @@ static void the_adjoint_gives_the_forward_gradient(void **state)
   static const int INTERVALS[] = {7, 1, 100};
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++)
-    compare_adjoint(&COURSES[i], INTERVALS[i % 3]);
-}
-
-/* -- The same of dense output: all of the state at three times within every step -- */
-
-static const double WITHIN[] = {0.3, 0.85, 1.0};
-enum { N_WITHIN = sizeof WITHIN / sizeof *WITHIN };
-
-typedef struct dense_sum {
-  const ga_system *sys;
-  ga_adjoint *adjoint;
-  const course *c;
-  int k;
-} dense_sum;
-
-static int seed_at(void *user, long step, const ga_state *s, ga_seed *out)
-{
-  const dense_sum *w = user;
-  return seed((void *)w->sys, 3 * step + w->k, s, out);
-}
-
-static int seed_within(void *user, long step, const ga_state *s, ga_seed *out)
-{
-  dense_sum *w = user;
-  (void)out;
-  for (w->k = 0; step > 0 && w->k < N_WITHIN; w->k++) {
-    const double h = step_of(w->c, (int)step - 1);
-    if (ga_adjoint_inside(w->adjoint, s->t - (1.0 - WITHIN[w->k]) * h, seed_at, w)) return -1;
-  }
-  return 0;
-}
-
-static void add_forward_within(study *s, long step, double h, double *gradient, double *size)
-{
-  const ga_system *sys = s->r.st->sys;
-  const double t = ga_stepper_state(s->r.st)->t;
-  const int nv = sys->nv, *m = sys->size, n[] = {nv, nv, nv, m[1], m[2], m[3], m[4]};
-  for (int k = 0; k < N_WITHIN; k++)
-    for (int j = 0; j < N_ALL; j++) {
-      const ga_state *d = NULL;
-      assert_status(s->r.ctx, ga_sensitivity_inside(s->se, j, t - (1.0 - WITHIN[k]) * h, &d), GA_OK);
-      const double *x[] = {d->q, d->v, d->vdot, d->lambda, d->psi, d->x, d->y};
-      for (int b = 0; b < 7; b++)
-        for (int i = 0; i < n[b]; i++) {
-          gradient[j] += factor_of(3 * step + k, b, i) * x[b][i];
-          size[j] += fabs(factor_of(3 * step + k, b, i) * x[b][i]);
-        }
-    }
-}
-
-static void compare_within(const course *c, int interval)
-{
-  static study s;
-  ga_adjoint *adjoint = NULL;
-  const ga_adjoint_opts opts = {.interval = interval};
-  const ga_start_opts o = start_of(c);
-  double forward[N_ALL] = {0}, size[N_ALL] = {0}, gradient[N_ALL];
-  study_open(&s, c);
-  const ex_problem *x = s.r.problem;
-  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint), GA_OK);
-  assert_status(
-      s.r.ctx,
-      ga_sensitivity_start(s.se, &o, 0.0, s.at.q, s.at.v, s.at.x, x->lambda_guess, x->psi_guess, NULL),
-      GA_OK);
-  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
-  for (int i = 0; i < c->n; i++) {
-    assert_status(s.r.ctx, ga_stepper_step(s.r.st, step_of(c, i)), GA_OK);
-    assert_status(s.r.ctx, ga_sensitivity_step(s.se), GA_OK);
-    assert_status(s.r.ctx, ga_adjoint_step(adjoint), GA_OK);
-    add_forward_within(&s, i + 1, step_of(c, i), forward, size);
-  }
-  dense_sum w = {s.r.st->sys, adjoint, c, 0};
-  assert_status(s.r.ctx, ga_adjoint_inside(adjoint, 0.0, seed_at, &w), GA_ERR_ORDER);
-  assert_status(s.r.ctx, ga_adjoint_gradient(adjoint, seed_within, &w, gradient), GA_OK);
-  for (int j = 0; j < N_ALL; j++) {
-    const double off = fabs(gradient[j] - forward[j]) / (size[j] > 0.0 ? size[j] : 1.0);
-    if (show) printf("# within steps of %s, method %d, by %d: %.1e\n", c->problem, (int)c->method, j, off);
-    if (!show && !(off <= 1e-9))
-      fail_msg("%s, method %d, parameter %d: %.15g backwards, %.15g forwards", c->problem, (int)c->method, j,
-               gradient[j], forward[j]);
-  }
-  ga_adjoint_destroy(&adjoint);
-  study_close(&s);
+    compare_adjoint(&COURSES[i], INTERVALS[i % 3], 1e-10);
 }
 
 static void seeds_within_steps_give_the_forward_gradient(void **state)
@@ -467,7 +316,7 @@ static void seeds_within_steps_give_the_forward_gradient(void **state)
   static const int INTERVALS[] = {7, 1, 100};
   (void)state;
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++)
-    compare_within(&COURSES[i], INTERVALS[i % 3]);
+    compare_within(&COURSES[i], INTERVALS[i % 3], 1e-9);
 }
 
 /* By DAMPING alone. */

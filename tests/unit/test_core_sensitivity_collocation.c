@@ -337,27 +337,6 @@ static void exact_derivatives_agree_with_differences(void **state)
   study_close(&s);
 }
 
-static void the_adjoint_is_refused_by_name(void **state)
-{
-  static const ga_method METHODS[] = {GA_COLLOCATION, GA_AUTOMATIC};
-  (void)state;
-  for (int i = 0; i < 2; i++) {
-    course c = course_of(&PROBLEMS[2], 0);
-    rig r;
-    changed p;
-    ga_adjoint *adjoint = NULL;
-    const ga_parameter one = {.step = 1e-3};
-    c.method = METHODS[i];
-    open_run(&r, &c, &p, 0, 0.0);
-    assert_status(r.ctx, ga_adjoint_create(r.ctx, r.st, 1, &one, NULL, &adjoint), GA_ERR_ARGUMENT);
-    assert_says(r.ctx, "adjoint");
-    assert_says(r.ctx, "collocation");
-    assert_says(r.ctx, "forward");
-    assert_null(adjoint);
-    close_run(&r);
-  }
-}
-
 int main(int argc, char **argv)
 {
   show = argc > 1 && strcmp(argv[1], "show") == 0;
@@ -368,7 +347,6 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(sizes_and_orders_of_error_control),
                                      cmocka_unit_test(members_change),
                                      cmocka_unit_test(the_run_is_not_changed_and_nothing_is_allocated),
-                                     cmocka_unit_test(exact_derivatives_agree_with_differences),
-                                     cmocka_unit_test(the_adjoint_is_refused_by_name)};
+                                     cmocka_unit_test(exact_derivatives_agree_with_differences)};
   return cmocka_run_group_tests(tests, rig_hook_klu, NULL);
 }
