@@ -273,10 +273,9 @@ static int explain(const analysis *s, ga_status status)
 {
   const ga_error *why = ga_context_error(s->run.s.ctx);
   const char *text = why->status == status ? why->text : ga_status_text(status);
-  if (s->adjoint && status == GA_ERR_ORDER)
-    text =
-        "the run begins anew behind a jump, or an event ends it, which the adjoint does not follow; forward "
-        "derivatives do";
+  if (s->adjoint && status == GA_ERR_ORDER && why->status != status)
+    text = "an event ends the run or changes its motion, which the adjoint does not follow; forward "
+           "derivatives do";
   fprintf(stderr, "galpha sensitivity: %s\n", text);
   if (why->status == status) app_call_keep_error(s->run.s.ctx);
   return APP_FAILED;

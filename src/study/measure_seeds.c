@@ -40,7 +40,7 @@ typedef struct ga__seeds {
   double *slopes;         /* [most variables of a channel, or of a measure] */
   double *block;
   size_t next; /* sample to be seeded */
-  int broken;  /* 1: a piece was no step of the adjoint */
+  double jump; /* [s] the time behind a restart, to which the last piece led; −∞: it was a step */
   char note[GA__MEASURE_NOTE];
 } seeds;
 
@@ -151,8 +151,8 @@ ga_status ga__seeds_start(const ga__view *w)
   if (!s) return GA_OK;
   s->view = *w;
   s->step = 0;
+  s->jump = -INFINITY;
   s->n_samples = s->n_slopes = 0;
-  s->broken = 0;
   s->note[0] = '\0';
   ga_status status = GA_OK;
   for (int i = 0; i < m->n_channels && !status; i++) /* the first samples: those of the start */
@@ -160,12 +160,12 @@ ga_status ga__seeds_start(const ga__view *w)
   return status;
 }
 
-void ga__seeds_piece(const ga__view *w, int inside)
+void ga__seeds_piece(const ga__view *w, double end, int inside)
 {
   seeds *s = w->m->seeds;
   if (!s) return;
   s->step++;
-  if (!inside) s->broken = 1;
+  s->jump = inside ? -INFINITY : end;
 }
 
 ga_status ga__seeds_leaf(const ga__view *w, int channel, int power, double a, double b)
@@ -174,7 +174,7 @@ ga_status ga__seeds_leaf(const ga__view *w, int channel, int power, double a, do
   ga_measures *m = w->m;
   seeds *s = m->seeds;
   ga_status status = GA_OK;
-  if (!s) return GA_OK;
+  if (!s || s->jump >= b) return GA_OK; /* there is no integral over a jump */
   int wanted = 0;
   for (int k = 0; k < m->n_slots; k++)
     wanted |= m->slot[k].channel == channel && can[m->slot[k].kind] &&
@@ -195,6 +195,7 @@ ga_status ga__seeds_leaf(const ga__view *w, int channel, int power, double a, do
 ga_status ga__seeds_slot(const ga__view *w, int slot, double t)
 {
   if (!w->m->seeds) return GA_OK;
+  t = fmax(t, w->m->seeds->jump);
   return add_sample(w, &(sample){.t = t, .channel = w->m->slot[slot].channel, .slot = slot});
 }
 
@@ -378,7 +379,6 @@ ga_status ga_measures_gradient(ga_measures *measures, int i, double *gradient)
     return ga__refuse_order(m->ctx, __func__, "after ga_measures_use_adjoint() and a run");
   if (i < 0 || i >= m->n) return ga__refuse_number(m->ctx, "measures", "i", i, "the number of one of them");
   const char *why = ga_measures_adjoint_note(m, i);
-  if (s->broken) why = "the run has jumps";
   if (!*why && *s->note) why = s->note;
   if (*why)
     return ga__refuse(
@@ -390,7 +390,10 @@ ga_status ga_measures_gradient(ga_measures *measures, int i, double *gradient)
     return GA_OK;
   }
   s->next = s->n_samples;
-  const ga_status status = ga_adjoint_gradient(s->adjoint, seed, m, gradient);
+  ga_status status = ga_adjoint_gradient(s->adjoint, seed, m, gradient);
+  if (!status && s->next > 0)
+    status =
+        ga__refuse_order(m->ctx, __func__, "with ga_adjoint_step() and ga_measures_step() behind every step");
   for (int j = 0; j < s->n && !status; j++) gradient[j] += s->own[j];
   return status;
 }

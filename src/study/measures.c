@@ -323,7 +323,7 @@ static ga_status see_piece(const view *w, double end, int inside)
   for (int k = inside ? 1 : GA__PARTS; k < GA__POINTS && !status; k++)
     status = see_time(w, t[k], m->y + (size_t)k * n);
   if (!status) status = ga__slopes_piece(w, t, inside);
-  ga__seeds_piece(w, inside);
+  ga__seeds_piece(w, end, inside);
   for (int i = 0; i < m->n_channels && !status; i++) {
     ga__channel_seen *c = &m->channel[i];
     ga__piece_seen piece = {.t = begin, .h = h};

@@ -122,7 +122,7 @@ ga_status ga__slopes_end(ga_measures *m);
 
 void ga__seeds_destroy(ga_measures *m);
 ga_status ga__seeds_start(const ga__view *w);
-void ga__seeds_piece(const ga__view *w, int inside);
+void ga__seeds_piece(const ga__view *w, double end, int inside);
 ga_status ga__seeds_leaf(const ga__view *w, int channel, int power, double a, double b);
 /* A slot has its value at a given time within the step. */
 ga_status ga__seeds_slot(const ga__view *w, int slot, double t);

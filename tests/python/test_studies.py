@@ -190,6 +190,10 @@ class Sensitivity(unittest.TestCase):
         self.assertEqual((g.by, g.method, back.method), (["k", "m"], "forward", "adjoint"))
         self.assertEqual(g.gradient.shape, (2, 2))
         self.assertTrue(np.allclose(g.gradient, back.gradient, rtol=1e-10, atol=1e-12))
+        for method in ("collocation", "automatic"):
+            g4, b4 = (galpha.sensitivity(m, "k", "m", measures=texts, method=method, derivatives=way) for way in ("forward", "adjoint"))
+            self.assertEqual(b4.method, "adjoint")
+            self.assertTrue(np.allclose(g4.gradient, b4.gradient, rtol=1e-10, atol=1e-12))
         self.assertAlmostEqual(g["end", "k"], -np.sin(4.0) * 2.0 / 4.0, delta=1e-5)
         self.assertAlmostEqual(g.relative()[0, 0], g["end", "k"] * 4.0 / g.values["end"], delta=1e-12)
         self.assertEqual(list(g["end"]), list(g.gradient[0]))
