@@ -1,5 +1,6 @@
 /* Compiler of expressions: scanner, precedence-climbing parser, names. */
 #include "base/base_impl.h"
+#include "expr/along.h"
 #include "expr/definition.h"
 #include "expr/function.h"
 #include "expr/program.h"
@@ -277,6 +278,24 @@ static ga_status unknown_name(parser *p, const token *t, int call)
 
 static ga_status parse(parser *p, int least_binding);
 
+/* Base and rate, behind a number that moves. */
+static ga_status parse_moving(parser *p, double number, int start)
+{
+  double x[2];
+  for (int i = 0; i < 2; i++) {
+    int at = p->now.start + 1, sign = p->text[at] == '-';
+    const int bytes = ga__number_length(p->text + at + sign);
+    if (p->text[p->now.start] != GA__MARK || bytes == 0) return unexpected(p, expected_operator);
+    const ga_status status = ga__read_number(&x[i], &p->source, at + sign, bytes);
+    if (status) return status;
+    if (sign) x[i] = -x[i];
+    p->now = (token){TOKEN_NUMBER, at, sign + bytes};
+    advance(p);
+  }
+  const ga__instr instr = {.code = GA__MOVING, .number = number, .use.rate = x[1], .base = x[0]};
+  return emit(p, instr, start, 1);
+}
+
 static ga_status parse_number(parser *p)
 {
   const token t = p->now;
@@ -284,6 +303,7 @@ static ga_status parse_number(parser *p)
   ga_status status = ga__read_number(&value, &p->source, t.start, t.bytes);
   if (status) return status;
   advance(p);
+  if (p->text[p->now.start] == GA__MARK) return parse_moving(p, value, t.start);
   if (next_is(p, "[")) {
     ga__unit unit;
     int at = p->now.start + 1;
@@ -398,6 +418,7 @@ static int growth(const ga__instr *instr)
   switch (instr->code) {
   case GA__NUMBER:
   case GA__VARIABLE:
+  case GA__MOVING:
   case GA__PARAMETER:
   case GA__PICK:
     return 1;
@@ -595,6 +616,7 @@ static ga_status finish(const parser *p, ga_context *ctx, ga_expr **out)
   memcpy(e->program, p->out, n * sizeof *e->program);
   e->n_instr = p->n_out;
   e->depth = p->depth + 1;
+  e->along = ga__expr_bends(e);
   for (int i = 0; i < e->n_instr; i++) {
     const ga__instr *instr = &e->program[i];
     if (instr->code == GA__VARIABLE) e->n_variables = insert(e->variable, e->n_variables, instr->index);

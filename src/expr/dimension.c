@@ -222,7 +222,7 @@ static ga_status walk(check *c, const ga_dimension *variable, item *out)
       x[top] = x[from];
     } else if (instr->code <= GA__PARAMETER) {
       x[++top] = (item){.any = instr->code != GA__VARIABLE,
-                        .is_number = instr->code == GA__NUMBER,
+                        .is_number = instr->code == GA__NUMBER || instr->code == GA__MOVING,
                         .number = instr->number};
       if (instr->code == GA__VARIABLE) x[top].dimension = variable[instr->index];
     } else if (instr->code >= GA__JUMP) {

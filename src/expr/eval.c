@@ -176,12 +176,16 @@ typedef struct jet {
 } jet;
 
 /* Derivatives of the variables. Either rate is given and a_0 = b = rate, ab_0 = rate2 (a curve), or
- * direction a_k is that of variable wrt[k] and b that of variable wrt_b. */
+ * direction a_k is that of variable wrt[k] and b that of variable wrt_b. Along a line numbers that move have
+ * their bases, and a_0 or b is the direction of their rates alone. */
+typedef enum direction { NOWHERE, ALONG_A, ALONG_B } direction;
+
 typedef struct seeds {
   int order, n;
   const int *wrt;
   int wrt_b;
   const double *rate, *rate2;
+  direction line;
 } seeds;
 
 static void seed(jet *u, const seeds *s, int variable)
@@ -190,7 +194,14 @@ static void seed(jet *u, const seeds *s, int variable)
     u->a[k] = s->rate ? s->rate[variable] : s->wrt[k] == variable;
     u->ab[k] = s->rate2 ? s->rate2[variable] : 0;
   }
-  u->b = s->rate ? s->rate[variable] : s->wrt_b == variable;
+  u->b = s->line ? 0 : s->rate ? s->rate[variable] : s->wrt_b == variable;
+}
+
+/* A number that moves. */
+static void seed_line(double *f, jet *u, const seeds *s, const ga__instr *instr)
+{
+  *f = instr->base;
+  *(s->line == ALONG_A ? &u->a[0] : &u->b) = instr->use.rate;
 }
 
 static int varies(const jet *u, const seeds *s)
@@ -285,6 +296,7 @@ static ga_status run(double *value, jet *derivatives, const ga_expr *e, const do
       status = ga__load(&f[++top], instr, x, fault);
       if (s) d[top] = (jet){0};
       if (s && instr->code == GA__VARIABLE) seed(&d[top], s, instr->index);
+      if (s && s->line && instr->code == GA__MOVING) seed_line(&f[top], &d[top], s, instr);
     } else {
       top -= ga__arity(instr) - 1;
       status = s ? apply_jet(f + top, d + top, instr, s, fault) : ga__apply_value(f + top, instr, fault);
@@ -297,11 +309,40 @@ static ga_status run(double *value, jet *derivatives, const ga_expr *e, const do
   return GA_OK;
 }
 
+/* ---- Along a line (along.h) ----
+ * Values and first derivatives. Where one does not exist, as that of sqrt at 0, they are those of the numbers
+ * moved. */
+
+static int value_along(const ga_expr *e, const double *x, double *value)
+{
+  static const int none = -1;
+  const seeds s = {.order = 1, .n = 1, .wrt = &none, .wrt_b = -1, .line = ALONG_A};
+  jet d;
+  if (!e->along || run(value, &d, e, x, &s, NULL)) return 0;
+  *value += d.a[0];
+  return isfinite(*value);
+}
+
+/* As s, which has n directions a. */
+static int slopes_along(const ga_expr *e, const double *x, const seeds *s, double *value, double *slope)
+{
+  seeds both = *s;
+  jet d;
+  both.order = 2;
+  both.line = ALONG_B;
+  both.rate2 = NULL;
+  if (!e->along || run(value, &d, e, x, &both, NULL)) return 0;
+  *value += d.b;
+  for (int k = 0; k < s->n; k++) slope[k] = d.a[k] + d.ab[k];
+  return 1;
+}
+
 /* ---- What callers ask for ---- */
 
 ga_status ga_expr_eval(const ga_expr *e, const double *x, double *value, ga_fault *fault)
 {
   if (!e || !value || (e->n_variables > 0 && !x)) return GA_ERR_ARGUMENT;
+  if (value_along(e, x, value)) return GA_OK;
   return run(value, NULL, e, x, NULL, fault);
 }
 
@@ -316,9 +357,10 @@ ga_status ga_expr_gradient(const ga_expr *e, const double *x, int n, const int *
   if (!e || n < 0 || (n > 0 && (!wrt || !gradient)) || (e->n_variables > 0 && !x)) return GA_ERR_ARGUMENT;
   double f = 0;
   jet d;
-  ga_status status = n > 0 ? GA_OK : run(&f, NULL, e, x, NULL, fault);
+  ga_status status = n > 0 ? GA_OK : ga_expr_eval(e, x, &f, fault);
   for (int first = 0; first < n && !status; first += DIRECTIONS) {
     const seeds s = {.order = 1, .n = chunk(n, first), .wrt = wrt + first, .wrt_b = -1};
+    if (slopes_along(e, x, &s, &f, gradient + first)) continue;
     status = run(&f, &d, e, x, &s, fault);
     for (int k = 0; k < s.n && !status; k++) gradient[first + k] = d.a[k];
   }
@@ -356,9 +398,12 @@ ga_status ga_expr_curve(const ga_expr *e, const double *x, const double *rate, c
   const seeds s = {.order = order, .n = 1, .rate = rate, .rate2 = order > 1 ? rate2 : NULL};
   jet d = {0};
   if (order < 0 || order > 2) return GA_ERR_ARGUMENT;
-  ga_status status = run(&out[0], &d, e, x, order > 0 ? &s : NULL, fault);
+  if (order == 0) return ga_expr_eval(e, x, out, fault);
+  if (order == 1 && slopes_along(e, x, &s, &out[0], &out[1])) return GA_OK;
+  ga_status status = run(&out[0], &d, e, x, &s, fault);
   if (status) return status;
-  if (order > 0) out[1] = d.a[0];
+  out[1] = d.a[0];
   if (order > 1) out[2] = d.ab[0];
+  if (order > 1) slopes_along(e, x, &s, &out[0], &out[1]);
   return GA_OK;
 }

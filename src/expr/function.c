@@ -254,8 +254,21 @@ ga_status ga_function_create_wave(ga_context *ctx, const ga_wave_opts *opts, ga_
   ga_status status = begin(ctx, __func__, opts, out);
   if (!status) status = ga__wave_check(ctx, opts);
   if (status) return status;
-  f.data.wave = *opts;
+  f.data.wave.opts = *opts;
   return create(ctx, &f, out);
+}
+
+/* A sweep that begins or ends elsewhere has its corners elsewhere. */
+ga_status ga__function_create_wave_along(ga_context *ctx, const ga_wave_opts *base, const ga_wave_opts *moved,
+                                         ga_function **out)
+{
+  const ga_status status = ga_function_create_wave(ctx, moved, out);
+  if (status) return status;
+  ga__wave *w = &(*out)->data.wave;
+  w->base = *base;
+  w->along = ga__numbers_same(&base->t_start, &moved->t_start, 1) &&
+             ga__numbers_same(&base->sweep, &moved->sweep, 1);
+  return GA_OK;
 }
 
 ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,

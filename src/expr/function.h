@@ -18,6 +18,12 @@ typedef struct ga__function_kind {
   int (*same)(const ga_function *f, const ga_function *g); /* of two of this kind (same.h); NULL: not known */
 } ga__function_kind;
 
+/* Along a line (along.h) its value is that of base plus the derivative towards opts. */
+typedef struct ga__wave {
+  ga_wave_opts opts, base;
+  int along;
+} ga__wave;
+
 struct ga_function {
   ga_context *ctx;
   const ga__function_kind *kind;
@@ -26,7 +32,7 @@ struct ga_function {
     ga_expr *expr;
     ga__table table;
     ga_motion_opts motion;
-    ga_wave_opts wave;
+    ga__wave wave;
     void *made;
   } data;
   int depth;
@@ -34,6 +40,9 @@ struct ga_function {
 
 extern const ga__function_kind ga__kind_motion, ga__kind_wave;
 
+/* The wave `moved`, for derivatives by a parameter that moves it there from base. */
+ga_status ga__function_create_wave_along(ga_context *ctx, const ga_wave_opts *base, const ga_wave_opts *moved,
+                                         ga_function **out);
 /* A function of another kind, with a copy of the `size` bytes of `made` as its data. */
 ga_status ga__function_make(ga_context *ctx, const ga__function_kind *kind, const void *made, size_t size,
                             ga_function **out);

@@ -234,18 +234,52 @@ static void turns(double c[3], const ga_wave_opts *w, double t)
   }
 }
 
+/* y = offset + amplitude sin φ, y', y''; phase[3] := φ, φ', φ'', without whole turns, for accuracy at large
+ * t. */
+static void wave_at(double out[3], double phase[3], const ga_wave_opts *w, double t)
+{
+  double c[3];
+  turns(c, w, t);
+  phase[0] = w->phase + 2 * GA__PI * fmod(c[0], 1);
+  phase[1] = 2 * GA__PI * c[1];
+  phase[2] = 2 * GA__PI * c[2];
+  out[0] = w->offset + w->amplitude * sin(phase[0]);
+  out[1] = w->amplitude * cos(phase[0]) * phase[1];
+  out[2] = w->amplitude * (cos(phase[0]) * 2 * GA__PI * c[2] - sin(phase[0]) * phase[1] * phase[1]);
+}
+
+/* Adds the change of y to first order. That of φ is linear in those of phase and frequencies, d:
+ * dy = dA sin φ + A cos φ dφ, and the derivatives of this by t. */
+static void add_change(double out[3], const double phase[3], const ga_wave_opts *w, const ga_wave_opts *d,
+                       double t)
+{
+  const double s = sin(phase[0]), c = cos(phase[0]), rate = phase[1], a = d->amplitude, A = w->amplitude;
+  double n[3];
+  turns(n, d, t);
+  const double by = d->phase + 2 * GA__PI * n[0], by_1 = 2 * GA__PI * n[1], by_2 = 2 * GA__PI * n[2];
+  out[0] += d->offset + a * s + A * c * by;
+  out[1] += a * c * rate + A * (c * by_1 - s * rate * by);
+  out[2] += a * (c * phase[2] - s * rate * rate) +
+            A * (c * by_2 - 2 * s * rate * by_1 - (c * rate * rate + s * phase[2]) * by);
+}
+
 static ga_status eval_wave(const ga_function *f, double t, int order, double out[3], ga_fault *fault)
 {
-  const ga_wave_opts *w = &f->data.wave;
-  double c[3];
+  const ga__wave *w = &f->data.wave;
+  const ga_wave_opts *to = &w->opts, *from = &w->base;
+  double phase[3];
   (void)order;
   (void)fault;
-  turns(c, w, t);
-  /* Whole turns are removed before multiplying by 2π, for accuracy at large t. */
-  const double angle = w->phase + 2 * GA__PI * fmod(c[0], 1), rate = 2 * GA__PI * c[1];
-  out[0] = w->offset + w->amplitude * sin(angle);
-  out[1] = w->amplitude * cos(angle) * rate;
-  out[2] = w->amplitude * (cos(angle) * 2 * GA__PI * c[2] - sin(angle) * rate * rate);
+  wave_at(out, phase, w->along ? from : to, t);
+  if (!w->along) return GA_OK;
+  const ga_wave_opts d = {.offset = to->offset - from->offset,
+                          .amplitude = to->amplitude - from->amplitude,
+                          .frequency = to->frequency - from->frequency,
+                          .frequency_end = to->frequency_end - from->frequency_end,
+                          .phase = to->phase - from->phase,
+                          .t_start = to->t_start,
+                          .sweep = to->sweep};
+  add_change(out, phase, from, &d, t);
   return GA_OK;
 }
 
@@ -266,7 +300,7 @@ static ga__range range_turns(const ga_wave_opts *w, double from, double to)
 
 static ga__range range_wave(const ga_function *f, double from, double to)
 {
-  const ga_wave_opts *w = &f->data.wave;
+  const ga_wave_opts *w = &f->data.wave.opts;
   const ga__range c = range_turns(w, from, to);
   const ga__range angle = {w->phase + 2 * GA__PI * c.lo, w->phase + 2 * GA__PI * c.hi};
   const double a = sin(angle.lo), b = sin(angle.hi);
@@ -280,7 +314,7 @@ static ga__range range_wave(const ga_function *f, double from, double to)
 /* Both ends of a sweep. */
 static int kinked_wave(const ga_function *f, double from, double to)
 {
-  const ga_wave_opts *w = &f->data.wave;
+  const ga_wave_opts *w = &f->data.wave.opts;
   const double first = w->t_start, last = first + w->sweep;
   return w->sweep > 0 && ((first > from && first <= to) || (last > from && last <= to));
 }
@@ -288,15 +322,15 @@ static int kinked_wave(const ga_function *f, double from, double to)
 static double period_wave(const ga_function *f, double from, double to)
 {
   double first[3], last[3];
-  turns(first, &f->data.wave, from);
-  turns(last, &f->data.wave, to);
+  turns(first, &f->data.wave.opts, from);
+  turns(last, &f->data.wave.opts, to);
   const double fastest = fmax(fabs(first[1]), fabs(last[1]));
-  return fastest > 0 && f->data.wave.amplitude != 0 ? 1 / fastest : INFINITY;
+  return fastest > 0 && f->data.wave.opts.amplitude != 0 ? 1 / fastest : INFINITY;
 }
 
 static int same_wave(const ga_function *f, const ga_function *g)
 {
-  const ga_wave_opts *a = &f->data.wave, *b = &g->data.wave;
+  const ga_wave_opts *a = &f->data.wave.opts, *b = &g->data.wave.opts;
   const double x[] = {a->offset, a->amplitude, a->frequency, a->frequency_end,
                       a->phase,  a->t_start,   a->sweep},
                y[] = {b->offset, b->amplitude, b->frequency, b->frequency_end,

@@ -7,6 +7,7 @@
 typedef enum ga__code {
   GA__NUMBER,    /* push number */
   GA__VARIABLE,  /* push x[index] */
+  GA__MOVING,    /* push number: base + rate, but for the curve between them (along.h) */
   GA__PARAMETER, /* push number, the current value of slot index */
   GA__APPLY,     /* replace the topmost op->arity values by op of them */
   GA__FUNCTION,  /* replace the topmost value by function of it */
@@ -27,7 +28,9 @@ typedef struct ga__instr {
     const ga__op *op;
     const ga_function *function;
     const ga_table2d *table2d;
+    double rate; /* of GA__MOVING */
   } use;
+  double base;      /* of GA__MOVING */
   int start, bytes; /* its piece of text */
 } ga__instr;
 
@@ -65,6 +68,7 @@ struct ga_expr {
   int *variable; /* indices, ascending */
   int n_variables;
   int depth; /* of nested functions: 1 + the depth of the deepest one used */
+  int along; /* 1: values are those at the bases plus the derivative along the rates (along.h) */
 };
 
 #endif

@@ -14,6 +14,8 @@ static int instr_same(const ga__instr *a, const ga__instr *b)
 {
   if (a->code != b->code || a->index != b->index || !ga__numbers_same(&a->number, &b->number, 1)) return 0;
   switch (a->code) {
+  case GA__MOVING:
+    return ga__numbers_same(&a->base, &b->base, 1) && ga__numbers_same(&a->use.rate, &b->use.rate, 1);
   case GA__APPLY:
     return a->use.op == b->use.op;
   case GA__FUNCTION:
