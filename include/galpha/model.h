@@ -206,8 +206,10 @@ GA_API int ga_model_find_parameter(const ga_model *model, const char *name); /* 
 
 /* The same model at four values of one parameter, p − 2 step, p − step, p + step, p + 2 step, for derivatives
  * by it (ga_sensitivity in galpha/core.h). All that parameters enter is read and built anew: expressions,
- * masses, geometry, initial positions. What differs between them, and so depends on the parameter, is found
- * by comparing what is built. Derivatives use the model too: it is borrowed until the variation is destroyed.
+ * masses, geometry, initial positions. Numbers and expressions that bend within the step move along their
+ * exact derivative instead, from their values at p. What differs between the models, and so depends on the
+ * parameter, is found by comparing what is built. Derivatives use the model too: it is borrowed until the
+ * variation is destroyed.
  */
 typedef struct ga_model_variation ga_model_variation;
 /* path: the file of the model, read with the same opts; NULL: its text, which must need no other files. step,

@@ -5,6 +5,7 @@
 #include "model/inputs.h"
 #include "model/sections.h"
 
+#include "expr/function.h"
 #include "mbs/name.h"
 #include <stdio.h>
 #include <string.h>
@@ -606,6 +607,19 @@ static int which_kind(ga__reader *reader, ga__tree *map, int *kind)
   return good;
 }
 
+/* The wave of the model itself, where it is read along a line. */
+static void read_base(ga__reader *reader, const function_kind *k, ga__tree *map, ga_wave_opts *base)
+{
+  const ga__line_values outer = ga__value_choose(reader->r, GA__AT_BASE);
+  ga__owner owner = {.kind = -1};
+  any_opts opts;
+  memset(&opts, 0, sizeof opts);
+  k->defaults(&opts);
+  ga__read_fields(reader, map, k->n_fields, k->fields, &owner, &opts);
+  ga__value_choose(reader->r, outer);
+  *base = opts.wave;
+}
+
 static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree *map, ga_function **out)
 {
   any_opts opts;
@@ -617,7 +631,14 @@ static int create_by_fields(ga__reader *reader, const function_kind *k, ga__tree
   if (k->create == create_constant && !ga__map_get(map, "value"))
     good = report_missing(reader, map, "value", NULL);
   if (!good) return 0;
-  const ga_status status = k->create(reader->r->ctx, &opts, out);
+  ga_status status;
+  if (reader->r->line && k->create == create_wave) {
+    ga_wave_opts base;
+    read_base(reader, k, map, &base);
+    status = ga__function_create_wave_along(reader->r->ctx, &base, &opts.wave, out);
+  } else {
+    status = k->create(reader->r->ctx, &opts, out);
+  }
   if (status == GA_ERR_MEMORY)
     reader->r->failed = 1;
   else if (status)

@@ -2,6 +2,7 @@
 #include "model/source.h"
 #include "model/document.h"
 #include "model/format.h"
+#include "model/line.h"
 #include "model/sections.h"
 
 #include <inttypes.h>
@@ -102,7 +103,7 @@ static ga_status check_functions(ga_context *ctx, const ga_model_opts *o)
 }
 
 static ga_status read_model(ga_context *ctx, const char *path, const char *name, const char *text,
-                            size_t length, const ga_model_opts *opts, ga_model **out)
+                            size_t length, const ga_model_opts *opts, const ga__line *line, ga_model **out)
 {
   const ga_model_opts used = opts ? *opts : ga_model_defaults();
   ga_status given = check_prescriptions(ctx, &used);
@@ -119,12 +120,12 @@ static ga_status read_model(ga_context *ctx, const char *path, const char *name,
   }
   *out = model;
   model->settings = ga_run_defaults();
-  ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used};
+  ga__reading r = {.ctx = ctx, .messages = model->messages, .opts = &used, .line = line};
   model->document = ga__document_read(&r, path, name, text, length);
   if (model->document && !r.failed) read_document(model, &r, path);
   for (int i = 0; r.prescribed && i < used.n_prescribe && i < GA_MOST_PRESCRIBED; i++)
     model->prescribed_by[i] = r.prescribed[i].drive;
-  if (model->machine &&
+  if (model->machine && !line &&
       (used.n_set > 0 || used.n_prescribe > 0 || ga__document_has_includes(model->document)))
     r.failed |= keep_whole(model) != GA_OK;
   ga__messages_finish(model->messages);
@@ -142,7 +143,7 @@ ga_status ga_model_read_file(ga_context *ctx, const char *path, const ga_model_o
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!path || !out) return ga__null_argument(ctx);
-  return read_model(ctx, path, NULL, NULL, 0, opts, out);
+  return read_model(ctx, path, NULL, NULL, 0, opts, NULL, out);
 }
 
 ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text, size_t length,
@@ -151,7 +152,14 @@ ga_status ga_model_read_text(ga_context *ctx, const char *name, const char *text
   if (out) *out = NULL;
   if (!ctx) return GA_ERR_ARGUMENT;
   if (!text || !out) return ga__null_argument(ctx);
-  return read_model(ctx, NULL, name ? name : "model", text, length, opts, out);
+  return read_model(ctx, NULL, name ? name : "model", text, length, opts, NULL, out);
+}
+
+ga_status ga__model_read_along(ga_context *ctx, const char *path, const char *text, const ga_model_opts *opts,
+                               const ga__line *line, ga_model **out)
+{
+  *out = NULL;
+  return read_model(ctx, path, "model", path ? NULL : text, path ? 0 : strlen(text), opts, line, out);
 }
 
 void ga_model_destroy(ga_model **model)

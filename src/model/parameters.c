@@ -86,6 +86,8 @@ static void evaluate(ga__reading *r, int i)
   const ga__concern outer = ga__messages_begin(r->messages, "parameter", all->names.name[i]);
   const int ok = ga__value_with_unit(r, p->override ? p->override : p->tree, NULL, &p->number);
   p->state = ok ? KNOWN : WRONG;
+  if (ok && r->line && strcmp(r->line->parameter, all->names.name[i]) == 0)
+    ga__line_parameter(r->line, p->number.value, &p->number.course);
   all->n_path--;
   if (ok && p->override) compare_override(r, p);
   ga__messages_restore(r->messages, &outer);

@@ -369,7 +369,10 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   kind->defaults(&def);
   def.name = named->name;
   int good = which != GA__PART_TYRE || ga__read_tyre_file(reader, named->tree, &def.tyre);
+  const int is_place = which == GA__PART_JOINT || which == GA__PART_MARKER;
+  const ga__line_values outer = ga__value_choose(reader->r, is_place ? GA__ON_CURVE : GA__ON_LINE);
   good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
+  ga__value_choose(reader->r, outer);
   finish_keys(reader, named, &owner);
   if (which == GA__PART_COLLIDER || which == GA__PART_SHAPE) good &= read_surface(reader, named, &def);
   if (which == GA__PART_JOINT) good &= has_ratio(reader, named, &owner);

@@ -116,6 +116,7 @@ int ga__read_pose_keys(ga__reader *reader, ga__tree *map, ga_pose *pose)
 {
   ga__tree *position = ga__map_get(map, "position"), *rotation = ga__map_get(map, "rotation");
   ga__messages *m = reader->r->messages;
+  const ga__line_values outer = ga__value_choose(reader->r, GA__ON_CURVE);
   int good = 1;
   size_t before = ga__messages_enter(m, "position");
   if (position) good &= ga__value_numbers(reader->r, position, 3, "m", pose->position);
@@ -123,6 +124,7 @@ int ga__read_pose_keys(ga__reader *reader, ga__tree *map, ga_pose *pose)
   before = ga__messages_enter(m, "rotation");
   if (rotation) good &= read_rotation(reader, rotation, pose->rotation);
   ga__messages_leave(m, before);
+  ga__value_choose(reader->r, outer);
   return good;
 }
 

@@ -5,6 +5,7 @@
 #include "model/hints.h"
 
 #include "base/base_impl.h"
+#include "expr/along.h"
 #include "expr/fault.h"
 #include "expr/text.h"
 #include "mbs/name.h"
@@ -141,10 +142,13 @@ static int read_quantity(ga__reading *r, const ga__tree *tree, const char *unit,
 
 /* ---- Expressions ---- */
 
-/* Names of a text with their values. */
+/* Names of a text with their values. Those that move along the line are variables. */
 typedef struct symbols {
   ga_symbol *at;
   int n;
+  ga__course *course; /* [n_moving] NULL: the model itself is read */
+  double *x;          /* [n_moving] their values, and room for ga__line_expression() */
+  int n_moving;
   int unknown; /* 1: a name is unknown */
   int wrong;   /* 1: a name has no value, which was reported */
 } symbols;
@@ -169,16 +173,38 @@ static int is_built_in(const char *name, int bytes)
   return (bytes == 2 && memcmp(name, "pi", 2) == 0) || (bytes == 1 && name[0] == 'e');
 }
 
+static void release(ga__reading *r, symbols *s)
+{
+  ga__free(r->ctx, s->at);
+  ga__free(r->ctx, s->course);
+  ga__free(r->ctx, s->x);
+}
+
+static int make_room(ga__reading *r, size_t n, symbols *s)
+{
+  s->at = ga__alloc(r->ctx, n, sizeof *s->at);
+  if (r->line) s->course = ga__alloc(r->ctx, n, sizeof *s->course);
+  if (r->line) s->x = ga__alloc(r->ctx, 3 * n, sizeof *s->x);
+  if (!s->at || (r->line && (!s->course || !s->x))) r->failed = 1;
+  return !r->failed;
+}
+
+static void add_symbol(symbols *s, const char *name, const ga__number *number)
+{
+  ga_symbol *new = &s->at[s->n++];
+  *new = (ga_symbol){.name = name, .kind = GA_SYMBOL_CONSTANT, .value = number->value};
+  if (!number->course.moves) return;
+  *new = (ga_symbol){.name = name, .kind = GA_SYMBOL_VARIABLE, .index = s->n_moving};
+  s->course[s->n_moving] = number->course;
+  s->x[s->n_moving++] = number->value;
+}
+
 /* Only the names that occur, so that the cost does not grow with the number of parameters. */
 static int gather(ga__reading *r, const ga__tree *tree, symbols *s)
 {
   const char *text = tree->text;
   int at = 0, bytes;
-  s->at = ga__alloc(r->ctx, (size_t)count_names(text), sizeof *s->at);
-  if (!s->at) {
-    r->failed = 1;
-    return 0;
-  }
+  if (!make_room(r, (size_t)count_names(text), s)) return 0;
   for (; (bytes = ga__name_next(text, &at)) > 0; at += bytes) {
     ga__number value;
     const char *name;
@@ -186,8 +212,8 @@ static int gather(ga__reading *r, const ga__tree *tree, symbols *s)
     if (found == GA__WRONG_NAME) s->wrong = 1;
     if (found == GA__UNKNOWN_NAME && !is_built_in(text + at, bytes)) s->unknown = 1;
     if (found == GA__UNKNOWN_NAME || has_symbol(s, name)) continue;
-    s->at[s->n++] = (ga_symbol){
-        .name = name, .kind = GA_SYMBOL_CONSTANT, .value = found == GA__KNOWN_NAME ? value.value : 0.0};
+    if (found != GA__KNOWN_NAME) value = (ga__number){0};
+    add_symbol(s, name, &value);
   }
   return 1;
 }
@@ -197,7 +223,7 @@ static int gather_all(ga__reading *r, const ga__tree *tree, symbols *s)
 {
   int n = ga__parameter_count(r);
   for (const ga__scope *scope = tree->scope; scope; scope = scope->outer) n++;
-  ga__free(r->ctx, s->at);
+  release(r, s);
   *s = (symbols){.at = ga__alloc(r->ctx, (size_t)n, sizeof *s->at)};
   if (!s->at) {
     r->failed = 1;
@@ -226,7 +252,7 @@ int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error)
          (error->reason == GA_REASON_UNKNOWN_NAME || error->reason == GA_REASON_UNKNOWN_FUNCTION);
 }
 
-static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, double *value)
+static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, ga__number *out)
 {
   ga_text_error error;
   ga_expr *e = NULL;
@@ -243,7 +269,10 @@ static int compute(ga__reading *r, const ga__tree *tree, const symbols *s, doubl
       report_text(r, tree, &error);
     return 0;
   }
-  const int ok = ga_expr_eval(e, NULL, value, &fault) == GA_OK;
+  const int n = s->n_moving;
+  const int ok = (n > 0 ? ga__line_expression(r->line, e, n, s->x, s->course, s->x + n, &out->value,
+                                              &out->course, &fault)
+                        : ga_expr_eval(e, NULL, &out->value, &fault)) == GA_OK;
   if (!ok) {
     char problem[GA_ERROR_TEXT], quoted[GA_TEXT_PIECE];
     ga__fault_say(problem, sizeof problem, &fault);
@@ -318,8 +347,8 @@ static int read_expression(ga__reading *r, const ga__tree *tree, const char *uni
   if (ok && s.wrong && !s.unknown) ok = 0; /* reported where the parameter stands */
   if (ok && s.unknown && ga__messages_may_search(r->messages, ga__parameter_count(r)))
     ok = gather_all(r, tree, &s);
-  if (ok) ok = compute(r, tree, &s, &out->value);
-  ga__free(r->ctx, s.at);
+  if (ok) ok = compute(r, tree, &s, out);
+  release(r, &s);
   if (!ok) return 0;
   return read_dimension(r, tree, unit, out);
 }
@@ -357,11 +386,33 @@ int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, 
   }
 }
 
+/* Lengths, angles and velocities: of parts that redundant constraints join, these have to fit. */
+static int is_place(const char *unit)
+{
+  static const char *const units[] = {"m", "rad", "m/s", "rad/s"};
+  for (size_t i = 0; unit && i < sizeof units / sizeof units[0]; i++)
+    if (strcmp(unit, units[i]) == 0) return 1;
+  return 0;
+}
+
+ga__line_values ga__value_choose(ga__reading *r, ga__line_values values)
+{
+  const ga__line_values outer = r->values;
+  r->values = values;
+  return outer;
+}
+
+double ga__value_along(const ga__reading *r, const ga__number *number, const char *unit)
+{
+  const ga__line_values which = r->values == GA__ON_LINE && is_place(unit) ? GA__ON_CURVE : r->values;
+  return ga__line_value(r->line, which, number->value, &number->course);
+}
+
 int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, double *out)
 {
   ga__number number;
   if (!ga__value_with_unit(r, tree, unit, &number)) return 0;
-  *out = number.value;
+  *out = ga__value_along(r, &number, unit);
   return 1;
 }
 
@@ -521,7 +572,7 @@ int ga__value_bool(ga__reading *r, const ga__tree *tree, int *out)
 /* ---- Formulas ---- */
 
 /* Writes all digits of a number, with a point instead of the locale's decimal mark. */
-static void write_number(ga__writer *w, double value)
+static void write_digits(ga__writer *w, double value)
 {
   char text[64];
   int n = 0;
@@ -531,11 +582,28 @@ static void write_number(ga__writer *w, double value)
     if (plain || (n > 0 && text[n - 1] != '.')) text[n++] = plain ? text[i] : '.';
   }
   text[n] = '\0';
-  ga__write(w, signbit(value) ? "(%s)" : "%s", text);
+  ga__write(w, "%s", text);
+}
+
+/* Writes what stands for a parameter: its number, and along a line how it moves (along.h). */
+static void write_value(const ga__reading *r, const ga__number *number, int with_rate, ga__writer *w)
+{
+  const double value = ga__value_along(r, number, NULL), slope = number->course.slope;
+  const int negative = signbit(value) != 0;
+  ga__write(w, negative ? "(-" : "");
+  write_digits(w, fabs(value));
+  if (with_rate && number->course.moves && !isnan(slope)) {
+    const double sign = negative ? -1.0 : 1.0;
+    ga__write(w, "%c", GA__MARK);
+    write_digits(w, sign * number->value);
+    ga__write(w, "%c", GA__MARK);
+    write_digits(w, sign * r->line->by[r->line->k] * slope);
+  }
+  ga__write(w, negative ? ")" : "");
 }
 
 /* Writes a text with numbers in place of names. 0: a parameter is wrong. */
-static int write_formula(ga__reading *r, const ga__tree *tree, ga__writer *w)
+static int write_formula(ga__reading *r, const ga__tree *tree, int with_rates, ga__writer *w)
 {
   const char *text = tree->text;
   int at = 0, from = 0, bytes, ok = 1;
@@ -545,7 +613,7 @@ static int write_formula(ga__reading *r, const ga__tree *tree, ga__writer *w)
     if (found == GA__WRONG_NAME) ok = 0;
     ga__write(w, "%.*s", at - from, text + from);
     if (found == GA__KNOWN_NAME) {
-      write_number(w, value.value);
+      write_value(r, &value, with_rates, w);
     } else {
       ga__write(w, "%.*s", bytes, text + at);
     }
@@ -563,13 +631,19 @@ int ga__value_formula(ga__reading *r, const ga__tree *tree, const char **out)
                      &(ga__facts){.name = "bytes in an expression", GA__NUMBERS({GA_EXPR_LENGTH, NULL})});
     return 0;
   }
-  if (!write_formula(r, tree, &count)) return 0;
+  int with_rates = r->line != NULL;
+  if (!write_formula(r, tree, with_rates, &count)) return 0;
+  if (with_rates && count.used > GA_EXPR_LENGTH) {
+    with_rates = 0;
+    count.used = 0;
+    write_formula(r, tree, with_rates, &count);
+  }
   ga__writer w = {ga__pool_take(r->pool, count.used + 1), count.used + 1, 0};
   if (!w.text) {
     r->failed = 1;
     return 0;
   }
-  write_formula(r, tree, &w);
+  write_formula(r, tree, with_rates, &w);
   *out = w.text;
   return 1;
 }

@@ -3,6 +3,7 @@
 #ifndef GALPHA_MODEL_VALUE_H
 #define GALPHA_MODEL_VALUE_H
 
+#include "model/line.h"
 #include "model/tree.h"
 
 #include <stdint.h>
@@ -12,6 +13,7 @@ typedef struct ga__number {
   double value;
   ga_dimension dimension;
   int has_dimension; /* 0: given without a unit, fits any */
+  ga__course course; /* along ga__reading.line */
 } ga__number;
 
 /* State of a reading: files, messages, parameters. The caller sets ctx, messages and opts,
@@ -26,6 +28,8 @@ typedef struct ga__reading {
   ga_context *ctx;
   ga__messages *messages;
   const ga_model_opts *opts;
+  const ga__line *line;   /* NULL: the model itself is read */
+  ga__line_values values; /* what numbers get along it */
   struct ga__parameters
       *parameters; /* values known; a parameter may use those before and after it, circles are reported */
   ga__pool *pool;  /* memory that lives as long as the document */
@@ -44,6 +48,11 @@ int ga__may_be_elsewhere(const ga__reading *r, const ga_text_error *error);
  * plain number, NULL: any). A scalar is a number ("0.5"), a quantity ("12 mm"), or an expression of
  * parameters and indices of repeats ("2*L", "L/2 + 3[mm]"). */
 int ga__value_number(ga__reading *r, const ga__tree *tree, const char *unit, double *out);
+/* Sets r->values; returns what they were. On the curve where what is read says where parts are: it must close
+ * loops as the model does. */
+ga__line_values ga__value_choose(ga__reading *r, ga__line_values values);
+/* The value that a model along a line gets. */
+double ga__value_along(const ga__reading *r, const ga__number *number, const char *unit);
 /* A list of n numbers. */
 int ga__value_numbers(ga__reading *r, const ga__tree *tree, int n, const char *unit, double *out);
 int ga__value_int(ga__reading *r, const ga__tree *tree, long low, long high, long *out);

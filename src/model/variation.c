@@ -1,5 +1,6 @@
 /* Parameters of a model, and the model at other values of one of them. */
 #include "model/document.h"
+#include "model/line.h"
 #include "model/parameters.h"
 #include "mbs/differ.h"
 
@@ -60,24 +61,24 @@ static ga_status fail(ga_model_variation *v, ga_status status, double value)
       &(ga__facts){.kind = "sensitivities", .name = v->name, .detail = text, GA__NUMBERS({value, NULL})});
 }
 
-/* The model with "name=value" after all other settings of parameters. Without a unit, which every SI value
- * fits. */
+/* The model with "name=value" after all other settings of parameters, at value k along the line. Without a
+ * unit, which every SI value fits. */
 static ga_status read_at(ga_model_variation *v, const ga_model *model, const char *path,
-                         const ga_model_opts *opts, const ga_model_parameter *p, double value, ga_model **out)
+                         const ga_model_opts *opts, const ga_model_parameter *p, int k, ga_model **out)
 {
   char set[GA_ERROR_TEXT];
   ga_model_opts o = opts ? *opts : ga_model_defaults();
+  ga__line line = {.parameter = p->name, .k = k};
+  for (int i = 0; i < GA_PARAMETER_VALUES; i++) line.by[i] = AT[i] * v->parameter.step;
   const char **list = ga__alloc(v->ctx, (size_t)o.n_set + 1, sizeof *list);
   if (!list) return ga__no_memory(v->ctx, "a model at another value of a parameter");
   for (int i = 0; i < o.n_set; i++) list[i] = o.set[i];
-  snprintf(set, sizeof set, "%s=%.17g", p->name, value);
+  snprintf(set, sizeof set, "%s=%.17g", p->name, p->value);
   list[o.n_set++] = set;
   o.set = list;
-  const char *text = ga_model_text(model);
-  const ga_status status = path ? ga_model_read_file(v->quiet, path, &o, out)
-                                : ga_model_read_text(v->quiet, "model", text, strlen(text), &o, out);
+  const ga_status status = ga__model_read_along(v->quiet, path, ga_model_text(model), &o, &line, out);
   ga__free(v->ctx, list);
-  return status ? fail(v, status, value) : GA_OK;
+  return status ? fail(v, status, p->value + line.by[k]) : GA_OK;
 }
 
 static ga_status initial_values(ga_model_variation *v, int k, double value)
@@ -143,7 +144,7 @@ static ga_status build(ga_model_variation *v, const ga_model *model, const char 
   ga_status status = GA_OK;
   for (int k = 0; k < GA_PARAMETER_VALUES && !status; k++) {
     const double value = p->value + AT[k] * v->parameter.step;
-    status = read_at(v, model, path, opts, p, value, &v->model[k]);
+    status = read_at(v, model, path, opts, p, k, &v->model[k]);
     if (!status) status = initial_values(v, k, value);
     const ga_run_settings *at = status ? own : ga_model_settings(v->model[k]);
     v->moves_start |= at->t_start != own->t_start;

@@ -274,8 +274,8 @@ static void signals_of_models(void **state)
   for (size_t i = 0; i < sizeof COURSES / sizeof *COURSES; i++) examine(&COURSES[i], 1e-8);
 }
 
-/* Accelerations of the arm have so much rounding that differences by its masses and lengths are good to 1e-8 only: its
- * parameters are targets. */
+/* Accelerations of the arm have so much rounding that differences by its masses and lengths are good to 1e-8
+ * only: its parameters are targets. */
 static void signals_of_models_by_collocation(void **state)
 {
   static const struct {
@@ -501,6 +501,196 @@ static void wrong_parameters_are_refused(void **state)
   run_close(&r);
 }
 
+/* ---- Parameters that enter through expressions ---- */
+
+/* A pendulum on a spring, whose stiffness and mass are k and m; damped, swinging, pushed by FORCE. */
+static const char SWING[] =
+    "galpha: 1\n"
+    "parameters: {%s}\n"
+    "gravity: [0, 0, -9.81]\n"
+    "bodies: {b: {type: rigid, mass: m, inertia: [0.02, m*0.09, m*0.08], position: [0.4, 0, 0]}}\n"
+    "markers: {A: {body: ground, position: [0.5, 0.3, 0.2]}, P: {body: b, position: [0.1, 0.2, 0]}}\n"
+    "joints: {h: {type: spherical, a: ground, b: b, at: [0, 0, 0]}}\n"
+    "forces:\n"
+    "  s: {type: spring, a: A, b: P, stiffness: k, rest: 0.1, damping: 2}\n"
+    "  push: {type: force, frame: b, force: [1, \"%s\", 0]}\n"
+    "%s"
+    "simulation: {t_end: 1}\n";
+
+/* All derivatives of the state at the end by one parameter; returns their number. */
+static int state_derivatives(const char *text, const char *by, double h, int n_steps, double *out,
+                             double *doubt)
+{
+  const course c = {.model = text, .h = h, .n = n_steps};
+  run r = {0};
+  ga_model_variation *v = NULL;
+  ga_sensitivity *se = NULL;
+  run_open(&r, &c, NULL);
+  fine(r.ctx, ga_model_variation_create(r.ctx, r.model, NULL, NULL, by, 0.0, &v));
+  fine(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, ga_model_variation_parameter(v), &se));
+  run_start(&r, 1, &v);
+  fine(r.ctx, ga_sensitivity_begin(se));
+  for (int more = 1; more;) {
+    more = step(&r);
+    fine(r.ctx, ga_sensitivity_step(se));
+  }
+  const ga_state *d = ga_sensitivity_at(se, 0);
+  const ga_system *sys = ga_machine_system(r.machine);
+  const int nv = ga_system_size(sys, GA_BLOCK_V), nl = ga_system_size(sys, GA_BLOCK_LAMBDA);
+  const double *part[] = {d->q, d->v, d->vdot, d->lambda};
+  int n = 0;
+  for (int k = 0; k < 4; k++)
+    for (int i = 0; i < (k < 3 ? nv : nl); i++) out[n++] = part[k][i];
+  *doubt = ga_sensitivity_doubt(se, 0);
+  ga_sensitivity_destroy(&se);
+  ga_model_variation_destroy(&v);
+  run_close(&r);
+  return n;
+}
+
+static void swing(char *text, size_t size, const char *parameters, const char *force, const char *more)
+{
+  snprintf(text, size, SWING, parameters, force, more);
+}
+
+/* Largest difference of derivatives and `slope` times others, relative to the largest of them. */
+static double distance(int n, const double *is, double slope, const double *should)
+{
+  double most = 0.0, off = 0.0;
+  for (int i = 0; i < n; i++) {
+    most = fmax(most, fabs(slope * should[i]));
+    off = fmax(off, fabs(is[i] - slope * should[i]));
+  }
+  assert_true(most > 0.0);
+  return off / most;
+}
+
+static double power(double p, double *slope)
+{
+  *slope = log(10.0) * pow(10.0, p);
+  return pow(10.0, p);
+}
+
+static double steep(double p, double *slope)
+{
+  *slope = 20.0 * exp(20.0 * p);
+  return exp(20.0 * p);
+}
+
+static double wavy(double p, double *slope)
+{
+  *slope = 9000.0 * cos(90.0 * p);
+  return 100.0 * (2.0 + sin(90.0 * p));
+}
+
+static double ninth(double p, double *slope)
+{
+  *slope = 18.0 * pow(p, 8.0);
+  return 2.0 * pow(p, 9.0);
+}
+
+/* Of another parameter, a = p²/8. */
+static double nested(double p, double *slope)
+{
+  const double a = p * p / 8.0;
+  *slope = 1e-3 * exp(a) * (1.0 + a) * p / 4.0;
+  return 1e-3 * exp(a) * a;
+}
+
+/* d/dp = k'(p) d/dk, which is exact but for rounding, where k is a number or in a text. */
+static void chain_rules(void **state)
+{
+  static const struct {
+    const char *law;
+    double (*of)(double p, double *slope);
+    double p;
+  } LAWS[] = {{"10^p", power, 2.5},
+              {"exp(20*p)", steep, 0.3},
+              {"100*(2 + sin(90*p))", wavy, 1.0},
+              {"2*p^9", ninth, 1.8},
+              {"1e-3*exp(a)*a", nested, 9.5}};
+  static char text[4096], list[256], law[128];
+  static double by_p[MOST], by_k[MOST];
+  double doubt, slope;
+  (void)state;
+  for (size_t l = 0; l < sizeof LAWS / sizeof *LAWS; l++)
+    for (int in_text = 0; in_text < 2; in_text++) {
+      const double p = LAWS[l].p, k = LAWS[l].of(p, &slope);
+      snprintf(law, sizeof law, in_text ? "0.1*(%s)*exp(-t)" : "3", LAWS[l].law);
+      snprintf(list, sizeof list, "m: 2, p: %.17g, a: p^2/8, k: \"%s\"", p, in_text ? "50" : LAWS[l].law);
+      swing(text, sizeof text, list, law, "");
+      const int n = state_derivatives(text, "p", 5e-3, 60, by_p, &doubt);
+      assert_true(doubt < 1e-9);
+      snprintf(list, sizeof list, in_text ? "m: 2, k: 50, F: %.17g" : "m: 2, k: %.17g", k);
+      swing(text, sizeof text, list, in_text ? "0.1*F*exp(-t)" : "3", "");
+      assert_int_equal(state_derivatives(text, in_text ? "F" : "k", 5e-3, 60, by_k, &doubt), n);
+      const double off = distance(n, by_p, slope, by_k);
+      if (show) printf("# %-22s%s %.1e\n", LAWS[l].law, in_text ? " in a text" : "", off);
+      if (!(off <= 1e-12)) fail_msg("%s: off by %.2e", LAWS[l].law, off);
+    }
+}
+
+/* Frequencies of excitations that have gone on for long: by those of a force along their derivative. */
+static void frequencies(void **state)
+{
+  static const char *const FORCE[] = {"30*sin(2*pi*f*(t + 40))", "w(t)", "u(t)"};
+  static const char MORE[] = "functions:\n"
+                             "  w: {type: wave, amplitude: 30, frequency: f, t_start: -40 s}\n"
+                             "  u: {type: expression, expression: 30*sin(2*pi*f*(t + 40))}\n";
+  static char text[4096];
+  static double by_f[MOST], should[MOST];
+  double doubt;
+  (void)state;
+  swing(text, sizeof text, "m: 2, k: 50, z: 1",
+        "30*sin(2*pi*0.7*(t + 40)) + (z - 1)*60*pi*(t + 40)*cos(2*pi*0.7*(t + 40))", "");
+  const int n = state_derivatives(text, "z", 5e-3, 60, should, &doubt);
+  for (int k = 0; k < 3; k++) {
+    swing(text, sizeof text, "m: 2, k: 50, f: 0.7", FORCE[k], k ? MORE : "");
+    assert_int_equal(state_derivatives(text, "f", 5e-3, 60, by_f, &doubt), n);
+    const double off = distance(n, by_f, 1.0, should);
+    if (show) printf("# frequency in %-22s %.1e, doubt %.1e\n", FORCE[k], off, doubt);
+    if (!(off <= 1e-12)) fail_msg("%s: off by %.2e", FORCE[k], off);
+    assert_true(doubt < 1e-9);
+  }
+}
+
+/* Corners and jumps of what depends on a parameter are refused, and expressions that no value may leave. */
+static void corners_are_refused(void **state)
+{
+  static const struct {
+    const char *law;
+    double p;
+    int fits;
+  } LAWS[] = {{"50 + 9*abs(p - 2)", 2.0, 0},      {"50 + 9*abs(p - 2)", 2.003, 0},
+              {"50 + 9*abs(p - 2)", 2.1, 1},      {"max(p, 3)*10", 3.0, 0},
+              {"if(p < 2, 20, 30)", 2.0, 0},      {"20*exp(max(p, 3) - 3)", 3.001, 0},
+              {"50 + 9*sqrt((p - 2)^2)", 2.0, 0}, {"20*floor(p)", 2.5, 1}};
+  static char text[4096], list[256];
+  (void)state;
+  for (size_t l = 0; l < sizeof LAWS / sizeof *LAWS; l++) {
+    const course c = {.model = text, .h = 5e-3, .n = 3};
+    run r = {0};
+    ga_model_variation *v = NULL;
+    ga_sensitivity *se = NULL;
+    snprintf(list, sizeof list, "m: 2, p: %.17g, k: \"%s\"", LAWS[l].p, LAWS[l].law);
+    swing(text, sizeof text, list, "3", "");
+    run_open(&r, &c, NULL);
+    fine(r.ctx, ga_model_variation_create(r.ctx, r.model, NULL, NULL, "p", 0.0, &v));
+    fine(r.ctx, ga_sensitivity_create(r.ctx, r.st, 1, ga_model_variation_parameter(v), &se));
+    run_start(&r, 1, &v);
+    ga_status status = ga_sensitivity_begin(se);
+    for (int more = 1; more && !status;) {
+      more = step(&r);
+      status = ga_sensitivity_step(se);
+    }
+    if (LAWS[l].fits != !status) fail_msg("%s at %g: %s", LAWS[l].law, LAWS[l].p, ga_status_text(status));
+    if (status) says(&r, "corner or a jump");
+    ga_sensitivity_destroy(&se);
+    ga_model_variation_destroy(&v);
+    run_close(&r);
+  }
+}
+
 /* A model from a text is read again from it. */
 static void texts_are_varied_too(void **state)
 {
@@ -532,6 +722,9 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(sampled_controllers),
                                      cmocka_unit_test(equilibria_that_vanish_are_refused),
                                      cmocka_unit_test(wrong_parameters_are_refused),
+                                     cmocka_unit_test(chain_rules),
+                                     cmocka_unit_test(frequencies),
+                                     cmocka_unit_test(corners_are_refused),
                                      cmocka_unit_test(texts_are_varied_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
