@@ -287,20 +287,6 @@ static void print_influences(const analysis *s)
   if (shown == MOST_SIGNALS) puts("  ...");
 }
 
-static void warn_of_doubt(const analysis *s)
-{
-  const double sure = 1e-8;
-  for (int j = 0; j < s->by.n && s->se; j++) {
-    const double doubt = ga_sensitivity_doubt(s->se, j);
-    if (doubt > sure)
-      fprintf(stderr,
-              "warning: derivatives by %s: differences of the equations have an estimated error of %.1e; a "
-              "smaller step, as %s:%.1g, reduces it\n",
-              s->by.at[j].name, doubt, s->by.at[j].name,
-              ga_model_variation_parameter(s->by.at[j].variation)->step * 0.2);
-  }
-}
-
 /* By how much the time moves at which an event has ended the run. */
 static void print_end(const analysis *s)
 {
@@ -336,7 +322,7 @@ static int end(analysis *s, ga_status status, double seconds)
            s->records, s->records == 1 ? "" : "s", r->n, s->by.n, s->by.n == 1 ? "" : "s");
   }
   fflush(stdout);
-  warn_of_doubt(s);
+  for (int j = 0; j < s->by.n && s->se; j++) app_by_warn(&s->by.at[j], ga_sensitivity_doubt(s->se, j));
   if (!status && !closed) return APP_DONE;
   if (closed || r->written)
     app_task_explain(&r->s, r->a, *r->overflow ? r->overflow : "the results cannot be written",

@@ -31,6 +31,8 @@ ga_status app_by_settle(void *list, ga_equilibrium *eq);
 ga_status app_by_check_span(const app_runner *r, const app_by_list *list);
 /* Events of the model are differentiated as well. */
 ga_status app_by_use_events(const app_runner *r, app_by_list *list, ga_sensitivity *se);
+/* Warns where derivatives by a parameter have the estimated error `doubt`. */
+void app_by_warn(const app_by *by, double doubt);
 void app_by_free(app_by_list *list);
 enum { APP_DERIVATIVE_UNIT = 64 };
 /* The unit of derivatives of `signal` by `by`. */

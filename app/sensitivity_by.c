@@ -3,6 +3,8 @@
 
 #include "call.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +172,20 @@ ga_status app_by_use_events(const app_runner *r, app_by_list *list, ga_sensitivi
   if (status || !list->events) return status;
   const ga_event_rule rule = ga_event_variants_rule(list->events);
   return ga_sensitivity_use_events(se, &rule);
+}
+
+void app_by_warn(const app_by *by, double doubt)
+{
+  const double sure = 1e-8;
+  const ga_parameter *p = ga_model_variation_parameter(by->variation);
+  const int is_rounding = doubt < 2.0 * DBL_EPSILON * fabs(p->value) / p->step;
+  if (doubt > sure)
+    fprintf(stderr,
+            "warning: derivatives by %s: differences of the equations have an estimated error of %.1e; a %s "
+            "step, as "
+            "%s:%.1g, reduces it\n",
+            by->name, doubt, is_rounding ? "larger" : "smaller", by->name,
+            is_rounding ? 1e-3 * fabs(p->value) : 0.2 * p->step);
 }
 
 void app_by_free(app_by_list *list)

@@ -304,6 +304,8 @@ static int end(analysis *s, double seconds)
     printf("results      %s\n", r->file);
   }
   fflush(stdout);
+  for (int j = 0; j < s->by.n; j++)
+    app_by_warn(&s->by.at[j], s->se ? ga_sensitivity_doubt(s->se, j) : ga_adjoint_doubt(s->adjoint, j));
   if (has_all(s)) return APP_DONE;
   fputs("galpha sensitivity: a measure has no value or no derivative", stderr);
   for (int i = 0; i < s->n; i++)

@@ -962,11 +962,13 @@ typedef int (*ga_parameter_fn)(void *user, const ga_point *p, int parameter,
                                ga_parameter_rates *out); /* returns as ga_eval_fn */
 
 typedef struct ga_parameter {
-  const char *name;                           /* for messages, copied up to 63 bytes; NULL: its number */
-  double step;                                /* δ > 0 */
+  const char *name; /* for messages, copied up to 63 bytes; NULL: its number */
+  double step;      /* δ > 0 */
+  double value;     /* p, whose rounding in p ± δ counts in the doubt; 0: not known */
   ga_parameter_value at[GA_PARAMETER_VALUES]; /* at p − 2δ, p − δ, p + δ, p + 2δ; the arrays are borrowed
                                                  until the start, systems until the object is destroyed */
-  /* NULL: differences. Otherwise the systems are used by starts alone, and at the ends of steps by collocation. */
+  /* NULL: differences. Otherwise the systems are used by starts alone, and at the ends of steps by
+   * collocation. */
   ga_parameter_fn derivative;
   void *user; /* handed to it */
   /* The terms alone that depend on the parameter, for equations of many others: systems of the same sizes as
@@ -994,10 +996,10 @@ GA_API ga_status ga_sensitivity_start(ga_sensitivity *se, const ga_start_opts *o
 GA_API ga_status ga_sensitivity_begin(ga_sensitivity *se);
 /* After every step of the stepper, made by ga_stepper_step() or ga_simulator_step(), before it is changed.
  * Allocates nothing, as ga_stepper_step(), except behind jumps of the equations in time, where a simulator
- * makes a new start, at the first state with redundant constraints, and, where the order of collocation is not
- * given, at its first step with another number of nodes. Refused by name: steps behind edges of the motion, and
- * behind events without ga_sensitivity_use_events(). After an error the derivatives are lost, and a start is
- * needed; the stepper is as before. */
+ * makes a new start, at the first state with redundant constraints, and, where the order of collocation is
+ * not given, at its first step with another number of nodes. Refused by name: steps behind edges of the
+ * motion, and behind events without ga_sensitivity_use_events(). After an error the derivatives are lost, and
+ * a start is needed; the stepper is as before. */
 GA_API ga_status ga_sensitivity_step(ga_sensitivity *se);
 /* Events of a simulator that restart or end the run, at other values of the parameters. */
 typedef struct ga_event_rule {
@@ -1036,7 +1038,7 @@ GA_API const ga_state *ga_sensitivity_at(const ga_sensitivity *se, int parameter
  */
 GA_API ga_status ga_sensitivity_inside(ga_sensitivity *se, int parameter, double t, const ga_state **out);
 /* [-] Estimated error of the differences of equations and starts so far, relative to the largest derivative
- * of their kind; a smaller δ reduces it by the fourth power. */
+ * of their kind; a smaller δ reduces it by the fourth power. At least the rounding of p over δ. */
 GA_API double ga_sensitivity_doubt(const ga_sensitivity *se, int parameter);
 
 /* -- Adjoint: the gradient of one number, a function of the states at the ends of steps such as the sum of
@@ -1094,6 +1096,8 @@ GA_API ga_status ga_adjoint_inside(ga_adjoint *adjoint, double t, ga_seed_fn ins
 /* gradient[n] of the number that `seed` differentiates. May be called several times, for several numbers, and
  * the run may go on afterwards. */
 GA_API ga_status ga_adjoint_gradient(ga_adjoint *adjoint, ga_seed_fn seed, void *user, double *gradient);
+/* As ga_sensitivity_doubt(), of the gradients so far. */
+GA_API double ga_adjoint_doubt(const ga_adjoint *adjoint, int parameter);
 
 /* ---- Simulator: error control, output at given times, events ----------------------------------------------
  * Drives a stepper from t0 to t_end. Step sizes do not depend on output times: output and events within a

@@ -3,6 +3,7 @@
 #include "core/sensitivity.h"
 #include "core/arrays.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -311,7 +312,10 @@ ga_status ga_sensitivity_begin(ga_sensitivity *se)
   if (!st->has_state || st->now.scalar[GA__H_OLD] > 0.0)
     return ga__refuse_order(se->ctx, __func__, "right after a start of its stepper");
   if (st->begun.a) return ga__refuse_sensitivity(se, "a₀ is given as numbers", "leave it to the start");
-  for (int j = 0; j < se->n; j++) se->parameter[j].doubt = 0.0;
+  for (int j = 0; j < se->n; j++) {
+    const ga_parameter *given = &se->parameter[j].given;
+    se->parameter[j].doubt = DBL_EPSILON * fabs(given->value) / given->step;
+  }
   ga__parameters_forget(se);
   ga__times_begin(se);
   se->n_met = se->place = se->n_last_events = 0;

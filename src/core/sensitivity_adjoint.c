@@ -627,3 +627,8 @@ ga_status ga_adjoint_gradient(ga_adjoint *a, ga_seed_fn seed, void *user, double
   ga__state_changed(a->replay);
   return status;
 }
+
+double ga_adjoint_doubt(const ga_adjoint *adjoint, int parameter)
+{
+  return adjoint ? ga_sensitivity_doubt(adjoint->se, parameter) : 0.0;
+}

@@ -62,15 +62,44 @@ static int apply(const ga__instr *instr, degree *x)
   return 1;
 }
 
+/* The value of a branch waits for that of the other one, which ends at `at`. */
+typedef struct branch {
+  int at;
+  degree value;
+} branch;
+
+/* Of both values of if(), which ever is taken. */
+static degree join(degree a, degree b)
+{
+  return (degree){.of = a.of > b.of ? a.of : b.of, .varies = a.varies || b.varies};
+}
+
+/* Conditions may not move. A jump over the second branch leaves the value of the first one. */
+static int pass_jump(const ga__instr *instr, degree *x, int *top, branch *waiting, int *n)
+{
+  if (instr->code == GA__JUMP) {
+    if (*n == GA_EXPR_DEPTH) return 0;
+    waiting[(*n)++] = (branch){instr->index, x[*top]};
+  } else if (x[*top].of > 0) {
+    return 0;
+  }
+  --*top;
+  return 1;
+}
+
 int ga__expr_bends(const ga_expr *e)
 {
   degree x[GA_EXPR_DEPTH + 1];
-  int top = -1, moving = 0;
+  branch waiting[GA_EXPR_DEPTH];
+  int top = -1, moving = 0, n = 0;
   for (int i = 0; i < e->n_instr; i++) moving |= e->program[i].code == GA__MOVING;
-  for (int i = 0; moving && i < e->n_instr; i++) {
+  for (int i = 0; moving && i <= e->n_instr; i++) {
+    for (; n > 0 && waiting[n - 1].at == i; n--) x[top] = join(x[top], waiting[n - 1].value);
+    if (i == e->n_instr) break;
     const ga__instr *instr = &e->program[i];
-    if (instr->code >= GA__JUMP) return 0;
-    if (ga__is_move(instr)) {
+    if (instr->code >= GA__JUMP) {
+      if (!pass_jump(instr, x, &top, waiting, &n)) return 0;
+    } else if (ga__is_move(instr)) {
       const int from = ga__move_top(instr, &top);
       x[top] = x[from];
     } else if (instr->code <= GA__PARAMETER) {

@@ -35,9 +35,10 @@ ga_status ga__line_expression(const ga__line *line, const ga_expr *e, int n, con
                               ga_fault *fault);
 /* Which value of a number the model that is read gets. */
 typedef enum ga__line_values {
-  GA__ON_LINE = 0, /* that on the line, where the number bends; else that on the curve */
-  GA__ON_CURVE,    /* that where the parameter has its value of the model */
-  GA__AT_BASE      /* that of the model itself */
+  GA__ON_LINE = 0,     /* that on the line, where the number bends; else that on the curve */
+  GA__PLACES_ON_CURVE, /* as that, but lengths, angles and velocities on the curve */
+  GA__ON_CURVE,        /* that where the parameter has its value of the model */
+  GA__AT_BASE          /* that of the model itself */
 } ga__line_values;
 
 /* line NULL: that of the model itself. */

@@ -357,6 +357,14 @@ static int read_surface(ga__reader *reader, const ga__named *named, any_def *def
   return 1;
 }
 
+/* Along a line (line.h) parts must fit together where redundant constraints join them. */
+static ga__line_values values_along(ga__part_kind kind)
+{
+  const int constrains = kind == GA__PART_ROLLING || kind == GA__PART_SLIDER || kind == GA__PART_CONSTRAINT;
+  if (kind < GA__PART_MARKER) return GA__PLACES_ON_CURVE;
+  return kind <= GA__PART_JOINT || constrains ? GA__ON_CURVE : GA__ON_LINE;
+}
+
 void ga__read_part(ga__reader *reader, ga__named *named)
 {
   const ga__part_kind which = (ga__part_kind)named->kind;
@@ -369,8 +377,7 @@ void ga__read_part(ga__reader *reader, ga__named *named)
   kind->defaults(&def);
   def.name = named->name;
   int good = which != GA__PART_TYRE || ga__read_tyre_file(reader, named->tree, &def.tyre);
-  const int is_place = which == GA__PART_JOINT || which == GA__PART_MARKER;
-  const ga__line_values outer = ga__value_choose(reader->r, is_place ? GA__ON_CURVE : GA__ON_LINE);
+  const ga__line_values outer = ga__value_choose(reader->r, values_along(which));
   good &= ga__read_fields(reader, named->tree, kind->n_fields - 1, kind->fields + 1, &owner, &def);
   ga__value_choose(reader->r, outer);
   finish_keys(reader, named, &owner);

@@ -386,7 +386,6 @@ int ga__value_with_unit(ga__reading *r, const ga__tree *tree, const char *unit, 
   }
 }
 
-/* Lengths, angles and velocities: of parts that redundant constraints join, these have to fit. */
 static int is_place(const char *unit)
 {
   static const char *const units[] = {"m", "rad", "m/s", "rad/s"};
@@ -404,7 +403,8 @@ ga__line_values ga__value_choose(ga__reading *r, ga__line_values values)
 
 double ga__value_along(const ga__reading *r, const ga__number *number, const char *unit)
 {
-  const ga__line_values which = r->values == GA__ON_LINE && is_place(unit) ? GA__ON_CURVE : r->values;
+  const ga__line_values places = is_place(unit) ? GA__ON_CURVE : GA__ON_LINE,
+                        which = r->values == GA__PLACES_ON_CURVE ? places : r->values;
   return ga__line_value(r->line, which, number->value, &number->course);
 }
 

@@ -134,7 +134,7 @@ static ga_status build(ga_model_variation *v, const ga_model *model, const char 
   ga_context_opts quiet = v->ctx->opts;
   quiet.log = NULL;
   const ga_run_settings *own = ga_model_settings(model);
-  v->value = p->value;
+  v->value = v->parameter.value = p->value;
   v->t_start = own->t_start, v->t_end = own->t_end;
   v->parameter.step = step > 0.0 ? step : 1e-3 * fabs(p->value);
   ga__cut_text(v->name, sizeof v->name, p->name);

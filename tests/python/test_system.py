@@ -375,18 +375,21 @@ class Leak(unittest.TestCase):
             work()
         gc.collect()
         tracemalloc.start()
-        memory, parts, grown = resident(), 3, []
+        memory, parts, grown, taken = resident(), 10 if n >= 1000 else 3, [], []
         for _ in range(parts):
-            before = tracemalloc.get_traced_memory()[0]
+            before, all_before = tracemalloc.get_traced_memory()[0], resident()
             for _ in range(n // parts):
                 work()
             gc.collect()
             grown.append(tracemalloc.get_traced_memory()[0] - before)
+            taken.append(resident() - all_before)
         tracemalloc.stop()
         # What is lost with each model is lost in every part. Python's table of interned strings, which pathlib uses, is
         # rebuilt at times: 1 MB that was there before, and counts as new, once.
         self.assertLess(min(grown) / (n // parts), 40.0, f"bytes of Python's memory for each model: {grown}")
         self.assertLess((resident() - memory) / n, 2000.0, "bytes of all memory for each model")
+        if n >= 1000:
+            self.assertLess(sorted(taken)[parts // 2] / (n // parts), 20.0, f"bytes of all memory in each tenth: {taken}")
 
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "there is no /proc")
     def test_systems(self):

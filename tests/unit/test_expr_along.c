@@ -57,6 +57,12 @@ static void lines_are_followed(void **state)
       {"sqrt((" P ")^2 + 1)*abs(y)*x",
        {-r * y * x, -r * y, -r * x},
        {-p / r * y * x, -p / r * y, -p / r * x}},
+      {"if(x > 0 && y < 3, if(y > 0, 7, exp(" P "*x)*y), " P ")",
+       {e * y, p * e * y, e},
+       {x * e * y, (1 + p * x) * e * y, x * e}},
+      {"if(x < 0 || y > 3, x, if(y > 0, 7, 10^(" P "))) + x",
+       {pow(10, p) + x, 1, 0},
+       {log(10) * pow(10, p), 0, 0}},
       {"(-" P ")^5*x", {-pow(p, 5) * x, -pow(p, 5), 0}, {-5 * pow(p, 4) * x, -5 * pow(p, 4), 0}},
   };
   ga_context *ctx = rig_open_context();
@@ -89,7 +95,9 @@ static void others_have_the_number(void **state)
     const char *text, *same;
   } CASES[] = {{P "*x", "1.9*x"},
                {"x*(" P ")^4/3 - " P, "x*1.9^4/3 - 1.9"},
-               {"if(x > 1, exp(" P "), 2)", "if(x > 1, exp(1.9), 2)"},
+               {"if(x > " P ", exp(" P "), 2)", "if(x > 1.9, exp(1.9), 2)"},
+               {"if(x > 1 && x < " P ", exp(" P "), 2)", "if(x > 1 && x < 1.9, exp(1.9), 2)"},
+               {"if(x > 1, " P ", 2*x)", "if(x > 1, 1.9, 2*x)"},
                {"exp(" P ")*abs(x - " P ")", "exp(1.9)*abs(x - 1.9)"},
                {"exp(" P ")*max(" P ", 1.5)", "exp(1.9)*max(1.9, 1.5)"},
                {"exp(" P ") + step5(x, " P ", 0, 3, 1)", "exp(1.9) + step5(x, 1.9, 0, 3, 1)"}};

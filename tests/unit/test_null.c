@@ -723,6 +723,7 @@ static ga_control_block *new_block(void)
   STATUS(ga_adjoint_step, (P(adjoint))) \
   STATUS(ga_adjoint_inside, (P(adjoint), 0.01, NULL, NULL)) \
   STATUS(ga_adjoint_gradient, (P(adjoint), NULL, NULL, P(numbers))) \
+  VALUE(ga_adjoint_doubt, (P(adjoint), 0)) \
   STATUS(ga_follower_create, (P(ctx), P(other), FINE(&follower_opts_), P(&none.follower))) \
   VOID(ga_follower_destroy, (P(&none.follower))) \
   STATUS(ga_follower_start, (P(follower), FINE(&start_opts_), 0.01, P(ga_stepper_state(st)))) \
