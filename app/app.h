@@ -109,6 +109,8 @@ char *app_beside(const char *model, const char *ending);
 int app_close_on_exec(int fd);
 /* 0: a file of this name can be created or replaced; > 0: errno; < 0: it exists and is not a regular file. */
 int app_output_check(const char *path);
+/* 0: its folder takes files; else errno. To be asked before work whose results would be lost. */
+int app_output_folder(const char *path);
 /* Writes the whole file or nothing: to a temporary file first, which is then renamed. A symbolic link is
  * kept. Returns as app_output_check(). */
 int app_output_write(const char *path, const char *bytes, size_t n);

@@ -20,6 +20,17 @@ int app_output_check(const char *path)
   return lstat(path, &now) == 0 ? ENOENT : 0; /* a link that leads nowhere */
 }
 
+int app_output_folder(const char *path)
+{
+  char real[PATH_MAX], folder[PATH_MAX];
+  const char *target = realpath(path, real) ? real : path, *slash = strrchr(target, '/');
+  const size_t bytes = slash ? (size_t)(slash - target) + 1 : 0;
+  if (bytes >= sizeof folder) return ENAMETOOLONG;
+  memcpy(folder, target, bytes);
+  folder[bytes] = '\0';
+  return access(bytes ? folder : ".", W_OK) == 0 ? 0 : errno;
+}
+
 int app_close_on_exec(int fd)
 {
   return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? errno : 0;

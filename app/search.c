@@ -104,7 +104,8 @@ int app_search_file(const app_search *s, const char *option, const char *const *
     *code = app_misused(s->a, "--%s: %s does not end in %s", option, path, endings[0]);
     return 0;
   }
-  const int error = app_output_check(path);
+  int error = app_output_check(path);
+  if (!error) error = app_output_folder(path);
   if (error) return *code = app_output_refused(s->a, path, error), 0;
   if (s->model && ga_model_reads(s->model, path)) return *code = app_output_is_source(s->a, path), 0;
   for (int i = 1; i < s->a->n_operands; i++)

@@ -234,6 +234,13 @@ static int report(sweep *w, int stopped)
   return ga_study_n_failed(w->study) == w->n_runs ? APP_FAILED : APP_DONE;
 }
 
+static int explain(const sweep *w, ga_status status)
+{
+  const int code = app_study_explain(&w->o, status);
+  if (status == GA_ERR_FILE) fprintf(stderr, "  finished runs are in %s\n", w->journal);
+  return code;
+}
+
 static int run(sweep *w)
 {
   const long before = ga_study_n_done(w->study);
@@ -248,15 +255,11 @@ static int run(sweep *w)
   app_progress_start(&w->progress, w->quiet, 0.0, (double)before, (double)w->n_runs);
   ga_status status = ga_study_run(w->study, (int)w->jobs, w->ranks.f ? POLL_RANKS : POLL, poll, w);
   app_progress_clear(&w->progress);
-  if (status && status != GA_STOPPED) {
-    const int code = app_study_explain(&w->o, status);
-    if (status == GA_ERR_FILE) fprintf(stderr, "  finished runs are in %s\n", w->journal);
-    return code;
-  }
+  if (status && status != GA_STOPPED) return explain(w, status);
   const int stopped = status == GA_STOPPED;
   if (w->lost) fprintf(stderr, "galpha %s: a rank cannot be reached any more\n", w->o.a->command->name);
   status = ga_study_write(w->study, w->out);
-  if (status) return app_study_explain(&w->o, status);
+  if (status) return explain(w, status);
   if (!stopped) unlink(w->journal);
   return report(w, stopped);
 }

@@ -181,7 +181,7 @@ static int read_row(const reader *r, app_table *t, char *line, long most, const 
     t->value[i * most + t->n] = factor[i] * number;
   }
   if (i < t->n_columns)
-    return app_misused(r->a, "%s:%ld: %d fields instead of %d", r->file, r->line, i, t->n_columns);
+    return app_misused(r->a, "%s:%ld: %d field%s instead of %d", r->file, r->line, i, i == 1 ? "" : "s", t->n_columns);
   t->n++;
   if (t->time < 0) return APP_DONE;
   const double *time = &t->value[t->time * most + t->n - 1];

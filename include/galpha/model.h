@@ -214,7 +214,8 @@ GA_API int ga_model_find_parameter(const ga_model *model, const char *name); /* 
 typedef struct ga_model_variation ga_model_variation;
 /* path: the file of the model, read with the same opts; NULL: its text, which must need no other files. step,
  * in SI units; 0: 1e-3 of the value. GA_ERR_ARGUMENT: there is no such parameter; its value is 0 and no step
- * is given; the model has errors at another value, which the message quotes. */
+ * is given; the model has errors at another value, which the message quotes. GA_ERR_FILE: its file has
+ * changed. */
 GA_API ga_status ga_model_variation_create(ga_context *ctx, const ga_model *model, const char *path,
                                            const ga_model_opts *opts, const char *parameter, double step,
                                            ga_model_variation **out);

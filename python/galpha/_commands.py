@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from collections import abc
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 from ._library import encode, ffi, lib, nearest, text
@@ -179,8 +180,15 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return value
+    if isinstance(value, (abc.Mapping, abc.Set)):
+        raise TypeError(f"{value!r} has no order; a list has")
     if isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0:  # arrays have __index__ too
-        return ",".join(_value(item) for item in value)
+        items = list(value)
+        if any(isinstance(item, Iterable) and not isinstance(item, str) and getattr(item, "ndim", 1) > 0 for item in items):
+            raise TypeError(f"a list of numbers or texts, not of lists: {value!r}")
+        return ",".join(_value(item) for item in items)
+    if isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
+        raise TypeError(f"{value!r} is complex")
     if isinstance(value, int) or hasattr(value, "__index__"):
         return str(int(value))
     if isinstance(value, float) or hasattr(value, "__float__"):

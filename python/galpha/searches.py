@@ -187,7 +187,11 @@ def _vary(vary: Vary) -> "List[str]":
 
 def _column(name: str, values: Any) -> Array:
     """Numbers; durations become seconds, and dates, which have no t = 0, are refused."""
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(values.astype(float), np.nan)
     array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise TypeError(f"the column {name!r} has complex numbers")
     if array.dtype.kind == "m":
         array = array / np.timedelta64(1, "s")
     elif array.dtype.kind == "M":

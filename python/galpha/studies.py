@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -99,9 +99,22 @@ def _read_table(path: str, keep: Any, outcome: "_commands.Outcome") -> Table:
     return Table(path, keep, outcome.printed, outcome.warnings)
 
 
+def _measures(measures: "Iterable[Any]") -> "List[str]":
+    """Their texts; a dict has them by name."""
+    texts: "List[str]" = []
+    for m in measures:
+        if isinstance(m, Mapping):
+            texts += [f"{name}={text}" for name, text in m.items()]
+        elif isinstance(m, str):
+            texts.append(m)
+        else:
+            raise TypeError(f"a measure is a text, as 'max(tip.x)', not {m!r}")
+    return texts
+
+
 def sweep(model: Model, *measures: str, set: "Optional[Axes]" = None, out: "Optional[Path_]" = None,
           **settings: Any) -> Table:
-    return _to_file("sweep", model, out, set, settings, _read_table, *(f"--measure={m}" for m in measures))
+    return _to_file("sweep", model, out, set, settings, _read_table, *(f"--measure={m}" for m in _measures(measures)))
 
 
 class Gradient(OfFile):
@@ -164,7 +177,7 @@ def sensitivity(model: Model, *by: str, measures: "Union[str, Sequence[str]]", s
                 out: "Optional[Path_]" = None, **settings: Any) -> Gradient: ...
 
 
-def sensitivity(model: Model, *by: str, measures: "Optional[Union[str, Sequence[str]]]" = None,
+def sensitivity(model: Model, *by: str, measures: "Optional[Union[str, Sequence[str], Mapping[str, str]]]" = None,
                 set: "Optional[Values]" = None, out: "Optional[Path_]" = None,
                 **settings: Any) -> "Union[Result, Gradient]":
     def read(path: str, keep: Any, outcome: "_commands.Outcome") -> "Union[Result, Gradient]":
@@ -172,7 +185,8 @@ def sensitivity(model: Model, *by: str, measures: "Optional[Union[str, Sequence[
             return Result(path, keep, outcome.printed, outcome.warnings)
         return Gradient(path, keep, outcome.printed, outcome.warnings)
 
-    texts = [] if measures is None else [measures] if isinstance(measures, str) else list(measures)
+    given = [] if measures is None else [measures] if isinstance(measures, (str, Mapping)) else measures
+    texts = _measures(given)
     if measures is not None and not texts:
         raise ValueError("measures is empty")
     return _to_file("sensitivity", model, out, set, settings, read, *(f"--by={name}" for name in by),

@@ -228,6 +228,8 @@ class System:
         return out
 
     def _vector(self, name: str, value: Any) -> Array:
+        if np.iscomplexobj(value):
+            raise TypeError(f"{name}: complex numbers")
         out = np.array(value if value is not None else np.zeros(self.lengths[name]), dtype=float).ravel()
         if out.shape != (self.lengths[name],):
             raise ValueError(f"{name}: {out.size} numbers instead of {self.lengths[name]}")

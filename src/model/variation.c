@@ -150,6 +150,10 @@ static ga_status build(ga_model_variation *v, const ga_model *model, const char 
     v->moves_start |= at->t_start != own->t_start;
     v->moves_end |= at->t_end != own->t_end;
   }
+  if (path && ga_model_is_outdated(model)) /* the models do not belong together */
+    status =
+        ga__refuse(v->ctx, GA_ERR_FILE, GA_REASON_FILE_CHANGED,
+                   &(ga__facts){.file = path, .detail = "the model's file was edited since it was read"});
   return status ? status : find_terms(v, model);
 }
 

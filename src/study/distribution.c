@@ -45,6 +45,18 @@ int ga__distribution_plain(ga__distribution_kind kind)
   return plain_numbers[kind];
 }
 
+/* 1: draws can be told apart. In the far tails of a distribution probabilities are no numbers. */
+static int has_draws(const ga__distribution *d)
+{
+  double last = -INFINITY;
+  for (int i = 1; i < 16; i++) {
+    const double x = ga__distribution_quantile(d, i / 16.0);
+    if (!isfinite(x) || !(x > last)) return 0;
+    last = x;
+  }
+  return 1;
+}
+
 const char *ga__distribution_fault(const ga__distribution *d)
 {
   const double *p = d->p;
@@ -77,8 +89,9 @@ const char *ga__distribution_fault(const ga__distribution *d)
   if (d->kind == GA__NORMAL) low = -INFINITY;
   if (d->kind == GA__UNIFORM || d->kind == GA__LOGUNIFORM) low = p[0], high = p[1];
   if (d->kind == GA__TRIANGULAR) low = p[0], high = p[2];
-  if (!(fmax(low, d->min) < fmin(high, d->max))) return "min and max between which there are draws";
-  return NULL;
+  const int all = isinf(d->min) && isinf(d->max), some = fmax(low, d->min) < fmin(high, d->max);
+  if (some && has_draws(d)) return NULL;
+  return all ? "numbers whose draws are finite" : "min and max between which there are draws";
 }
 
 /* ---- The normal distribution ---- */

@@ -130,6 +130,9 @@ static ga_status check_opts(ga_context *ctx, const ga_fit_opts *o)
   return GA_OK;
 }
 
+/* [-] Squares of larger values are no numbers. */
+#define LARGEST 1e150
+
 static ga_status check_rows(const ga_fit *f, const ga_fit_data *d, double t_start)
 {
   for (long i = 0; i < d->n_rows; i++) {
@@ -143,9 +146,14 @@ static ga_status check_rows(const ga_fit *f, const ga_fit_data *d, double t_star
                          i + 1, d->time[i], t_start);
   }
   for (int c = 0; c < d->n_columns; c++)
-    for (long i = 0; i < d->n_rows; i++)
-      if (isinf(d->values[(size_t)c * (size_t)d->n_rows + (size_t)i]))
+    for (long i = 0; i < d->n_rows; i++) {
+      const double value = d->values[(size_t)c * (size_t)d->n_rows + (size_t)i];
+      if (isinf(value))
         return refuse_data(f, d, "a number", "row %ld of '%s' is infinite", i + 1, d->signals[c]);
+      if (fabs(value) > LARGEST)
+        return refuse_data(f, d, "numbers whose squares can be added", "row %ld of '%s' is %.3g", i + 1,
+                           d->signals[c], value);
+    }
   return GA_OK;
 }
 
@@ -376,11 +384,15 @@ static ga_status begin(ga_fit *f)
     snprintf(f->now.text, sizeof f->now.text,
              "it ends before the last measured time, or a signal has no value there");
   }
-  if (f->now.failed)
-    return ga__refuse(f->ctx, GA_ERR_NAN, GA_REASON_SEARCH_START,
-                      &(ga__facts){.kind = "fit", .part = f->o.model, .detail = f->now.text});
-  for (long i = 0; i < f->m; i++) f->chi2 += f->r[i] * f->r[i];
-  return GA_OK;
+  for (long i = 0; i < f->m && !f->now.failed; i++) f->chi2 += f->r[i] * f->r[i];
+  if (!f->now.failed && !isfinite(f->chi2)) {
+    f->now.failed = 1;
+    snprintf(f->now.text, sizeof f->now.text,
+             "it is so far from the measured values that the squares of the distances cannot be added");
+  }
+  if (!f->now.failed) return GA_OK;
+  return ga__refuse(f->ctx, GA_ERR_NAN, GA_REASON_SEARCH_START,
+                    &(ga__facts){.kind = "fit", .part = f->o.model, .detail = f->now.text});
 }
 
 /* The sum at the start with the weights of the end. */

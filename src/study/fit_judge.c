@@ -208,6 +208,28 @@ static void find_outliers(ga_fit *f, const char *data, const char *name, long fr
                f->o.data[x->data].time[x->row], f->now.values[x->at]);
 }
 
+/* Rows that have the time and all values of the row above: a file that was put together from overlapping
+ * pieces, or values that were only held. */
+static void find_repeated(ga_fit *f, int e)
+{
+  const ga_fit_data *d = &f->o.data[e];
+  long n = 0;
+  for (long i = 1; i < d->n_rows; i++) {
+    int equal = d->time[i] == d->time[i - 1], known = 0;
+    for (int c = 0; c < d->n_columns && equal; c++) {
+      const double *y = d->values + (size_t)c * (size_t)d->n_rows;
+      known |= !isnan(y[i]);
+      equal = isnan(y[i]) ? isnan(y[i - 1]) : y[i] == y[i - 1];
+    }
+    n += equal && known;
+  }
+  if (n > d->n_rows / 20)
+    ga__fit_note(f,
+                 "%s: %ld of %ld rows repeat the row above, time and values: they count as measured twice, "
+                 "which makes intervals too narrow",
+                 d->name, n, d->n_rows);
+}
+
 static ga_status judge_column(ga_fit *f, int e, int c, long from, long n)
 {
   const int column = f->column_at[e] + c;
@@ -254,7 +276,8 @@ static ga_status judge_residuals(ga_fit *f)
 {
   long from = 0;
   ga_status status = GA_OK;
-  for (int e = 0; e < f->o.n_data; e++)
+  for (int e = 0; e < f->o.n_data; e++) {
+    find_repeated(f, e);
     for (int c = 0; c < f->o.data[e].n_columns; c++) {
       long n = 0;
       while (from + n < f->m && f->residual[from + n].data == e &&
@@ -263,6 +286,7 @@ static ga_status judge_residuals(ga_fit *f)
       if (!status) status = judge_column(f, e, c, from, n);
       from += n;
     }
+  }
   return status;
 }
 

@@ -111,6 +111,17 @@ class Fit(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "'time' has dates"):
             galpha.fit(oscillator(), {"time": np.datetime64("2020-01-01") + nanoseconds, "x": t}, **given)
 
+    def test_masked_and_complex(self):
+        """python: masked values are missing ones; complex data are refused"""
+        t = np.linspace(0.1, 6, 30)
+        given = {"vary": ["k", "c"], "set": {"start": 1.0}}
+        wrong = closed_form(t)
+        wrong[7] = 99.0
+        fit = galpha.fit(oscillator(), {"time": t, "x": np.ma.masked_greater(wrong, 50.0)}, **given)
+        self.assertEqual(fit["k"], galpha.fit(oscillator(), {"time": t, "x": np.where(wrong > 50.0, np.nan, wrong)}, **given)["k"])
+        with self.assertRaisesRegex(TypeError, "'x' has complex numbers"):
+            galpha.fit(oscillator(), {"time": t, "x": 1j * t}, **given)
+
     def test_two_columns_of_a_signal(self):
         """python: two columns of one signal are two curves"""
         t = np.linspace(0.1, 6, 50)

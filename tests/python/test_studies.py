@@ -57,6 +57,18 @@ class Sweep(unittest.TestCase):
         with self.assertRaisesRegex(galpha.Error, "MEASURE is missing"):
             galpha.sweep(rig.model("pendulum"), set={"m": [1.0]})
 
+    def test_shapes(self):
+        """python: values without an order, of two dimensions or complex are refused; measures by name"""
+        for wrong in (np.ones((2, 2)), [[1.0, 2.0], [3.0]], {1.0, 2.0}, {"a": 1.0}, np.array([1j]), 1j):
+            with self.assertRaises(TypeError):
+                galpha.sweep(rig.model("pendulum"), "final(t)", set={"m": wrong}, t_end=0.1)
+        with self.assertRaisesRegex(TypeError, "a measure is a text"):
+            galpha.sweep(rig.model("pendulum"), ["final(t)"], set={"m": [1.0]}, t_end=0.1)
+        table = galpha.sweep(rig.model("pendulum"), {"end": "final(t)"}, set={"m": (1.0, 2.0)}, t_end=0.1)
+        self.assertEqual(list(table["end"]), [0.1, 0.1])
+        g = galpha.sensitivity(rig.model("pendulum"), "m", measures={"end": "final(hinge.angle)"}, t_end=0.1)
+        self.assertEqual(g.names, ["end"])
+
     def test_names(self):
         """python: columns are found by any name but those that every table has; parameters have the model's units"""
         table = galpha.sweep(rig.model("quarter_car_design"), "Höhe, größte=max(body)", set={"damper": [1000.0, 2000.0]})

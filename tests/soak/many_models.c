@@ -1,6 +1,6 @@
-/* many_models N MODEL...: N models, read from these files in turn, built, run for a few steps with the derivatives by their
- * first parameter, and destroyed. Prints the bytes in use after each tenth, and fails if contexts leave anything behind,
- * or memory grows from tenth to tenth. */
+/* many_models N MODEL...: N models, read from these files in turn, built, run for a few steps with the
+ * derivatives by their first parameter, and destroyed. Prints the bytes in use after each tenth, and fails if
+ * contexts leave anything behind, or memory grows from tenth to tenth. */
 #include "galpha/model.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,8 @@ static ga_status prepare(run *r, const char *file)
   if (status) return status;
   const ga_machine *machine = ga_model_machine(r->model);
   const ga_system *sys = ga_machine_system(machine);
-  if (ga_group_nq(ga_system_group(sys)) > ROOM || ga_system_size(sys, GA_BLOCK_X) > ROOM) return GA_ERR_MEMORY;
+  if (ga_group_nq(ga_system_group(sys)) > ROOM || ga_system_size(sys, GA_BLOCK_X) > ROOM)
+    return GA_ERR_MEMORY;
   status = ga_run_stepper_opts(r->ctx, ga_model_settings(r->model), &stepper);
   simulate.fixed_h = 1e-3;
   simulate.t_end = ga_model_settings(r->model)->t_start + STEPS * simulate.fixed_h;
@@ -71,7 +72,8 @@ static ga_status prepare(run *r, const char *file)
     ga_sensitivity_create(r->ctx, r->stepper, 1, ga_model_variation_parameter(r->by), &r->sensitivity);
   if (!status) status = ga_machine_initial(machine, q, v, x);
   if (!status)
-    status = ga_simulator_start(r->simulator, NULL, ga_model_settings(r->model)->t_start, q, v, x, NULL, NULL, NULL);
+    status = ga_simulator_start(r->simulator, NULL, ga_model_settings(r->model)->t_start, q, v, x, NULL, NULL,
+                                NULL);
   return status;
 }
 
@@ -117,14 +119,16 @@ int main(int argc, char **argv)
     const char *file = argv[2 + i % (argc - 2)];
     ga_status status = prepare(&r, file);
     if (!status) status = steps(&r);
-    if (status) fprintf(stderr, "%s: %s\n", file, r.ctx ? ga_context_error(r.ctx)->text : ga_status_text(status));
+    if (status)
+      fprintf(stderr, "%s: %s\n", file, r.ctx ? ga_context_error(r.ctx)->text : ga_status_text(status));
     failed += status != GA_OK;
     close_run(&r);
-    if (blocks || in_use) return fprintf(stderr, "%s leaves %zu bytes in %zu blocks\n", file, in_use, blocks), 1;
+    if (blocks || in_use)
+      return fprintf(stderr, "%s leaves %zu bytes in %zu blocks\n", file, in_use, blocks), 1;
     if ((i + 1) % (n / TENTHS)) continue;
     const long now = resident();
     printf("%d models: %ld kB resident\n", i + 1, now);
-    if ((i + 1) / (n / TENTHS) == 2) first = now;
+    if (!first && i >= 4 * (argc - 2)) first = now; /* each has had what it takes */
     if (first && now > first + first / 20) return fprintf(stderr, "memory grows\n"), 1;
   }
   printf("%d models, %ld failed\n", n, failed);

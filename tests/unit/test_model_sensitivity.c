@@ -1,5 +1,6 @@
 /* Derivatives of signals by parameters of models, against extrapolated differences of complete runs of the
  * models read anew at other values, with the same steps. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct course {
   const char *model, *by[8];
@@ -691,6 +693,36 @@ static void corners_are_refused(void **state)
   }
 }
 
+/* The file is read again for other values: it must still be that of the model. */
+static void edited_files_are_refused(void **state)
+{
+  static const char *const TEXT[] = {
+      "galpha: 1\nparameters: {k: 4}\nbodies: {a: {type: scalar, mass: 1, position: 1}}\n"
+      "forces: {s: {type: spring, coordinate: a, stiffness: k}}\n",
+      "galpha: 1\nparameters: {k: 4}\nbodies: {a: {type: scalar, mass: 25, position: 1}}\n"
+      "forces: {s: {type: spring, coordinate: a, stiffness: k}}\n"};
+  char path[] = "/tmp/galpha_edited_XXXXXX";
+  ga_context *ctx = NULL;
+  ga_model *model = NULL;
+  ga_model_variation *v = NULL;
+  (void)state;
+  close(mkstemp(path));
+  for (int i = 0; i < 2; i++) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(TEXT[i], file);
+    assert_int_equal(fclose(file), 0);
+    if (i == 0) assert_int_equal(ga_context_create(NULL, &ctx), GA_OK);
+    if (i == 0) fine(ctx, ga_model_read_file(ctx, path, NULL, &model));
+  }
+  assert_int_equal(ga_model_variation_create(ctx, model, path, NULL, "k", 0.0, &v), GA_ERR_FILE);
+  assert_non_null(strstr(ga_context_error(ctx)->text, "was edited since it was read"));
+  assert_null(v);
+  ga_model_destroy(&model);
+  ga_context_destroy(&ctx);
+  remove(path);
+}
+
 /* A model from a text is read again from it. */
 static void texts_are_varied_too(void **state)
 {
@@ -725,6 +757,7 @@ int main(int argc, char **argv)
                                      cmocka_unit_test(chain_rules),
                                      cmocka_unit_test(frequencies),
                                      cmocka_unit_test(corners_are_refused),
+                                     cmocka_unit_test(edited_files_are_refused),
                                      cmocka_unit_test(texts_are_varied_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

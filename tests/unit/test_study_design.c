@@ -148,6 +148,10 @@ static void wrong_texts_are_refused(void **state)
                                          {"k=normall(1,2)", "did you mean 'normal'"},
                                          {"k=uniform(2,1)", "a low end below"},
                                          {"k=uniform(1,2,min=5)", "between which there are draws"},
+                                         {"k=normal(50,1,min=100)", "between which there are draws"},
+                                         {"k=normal(50,1,max=2)", "between which there are draws"},
+                                         {"k=exponential(1,min=800)", "between which there are draws"},
+                                         {"k=normal(1e308,1e308)", "numbers whose draws are finite"},
                                          {"k=weibull(1 m,2 m)", "'2 m' has a unit"},
                                          {"k=normal(min=1,2,3)", "comes too late"},
                                          {"k=normal(1,1e999)", "1e999"}};

@@ -401,6 +401,27 @@ static void failing_runs_are_steps_that_are_too_long(void **state)
   close_rig(&r);
 }
 
+/* Each row twice counts as measured twice, which is said; a single one is not. */
+static void repeated_rows_are_noted(void **state)
+{
+  (void)state;
+  for (int all = 0; all < 2; all++) {
+    double time[2 * ROWS], values[4 * ROWS];
+    const int n = all ? 2 * ROWS : ROWS + 1;
+    rig r;
+    open_rig(&r, MODEL);
+    for (int i = 0; i < n; i++) {
+      const int from = all ? i / 2 : i < ROWS ? i : ROWS - 1;
+      time[i] = r.time[from];
+      for (int c = 0; c < r.data->n_columns; c++) values[c * n + i] = r.values[c * ROWS + from];
+    }
+    r.data->n_rows = n, r.data->time = time, r.data->values = values;
+    const ga_fit_report *report = fit(&r);
+    assert_int_equal(has_note(report, "repeat the row above"), all);
+    close_rig(&r);
+  }
+}
+
 static int stop_after(void *user, long runs, double best)
 {
   (void)best;
@@ -438,7 +459,8 @@ static void wrong_data_are_refused(void **state)
                {10, "it starts at 0"},
                {11, "the model has none of this name"},
                {12, "row 4 has no time"},
-               {13, "there are only 3 values of 'x', from which it cannot be estimated with 3 parameters"}};
+               {13, "there are only 3 values of 'x', from which it cannot be estimated with 3 parameters"},
+               {14, "row 5 of 'x' is 3e+299"}};
   static const char *const wrong[] = {"y", "x.rate"}, *const order[] = {"k=3:10:1", "c", "start"},
                            *const outside[] = {"k=3:4:10", "c", "start"}, *const set[] = {"k=2"},
                            *const unit[] = {"k=3:1:10kg", "c", "start"}, *const zero[] = {"zero"},
@@ -490,6 +512,9 @@ static void wrong_data_are_refused(void **state)
       break;
     case 12:
       r.time[3] = NAN;
+      break;
+    case 14:
+      r.values[4] = 3e299;
       break;
     default:
       for (int k = 3; k < ROWS; k++) r.values[k] = NAN;
@@ -543,6 +568,7 @@ static void quantiles(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(exact_data_give_the_parameters),
+                                     cmocka_unit_test(repeated_rows_are_noted),
                                      cmocka_unit_test(differences_give_the_same),
                                      cmocka_unit_test(data_of_a_run_are_met),
                                      cmocka_unit_test(intervals_cover_what_they_say),
