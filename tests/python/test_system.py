@@ -387,8 +387,9 @@ class Leak(unittest.TestCase):
         # What is lost with each model is lost in every part. Python's table of interned strings, which pathlib uses, is
         # rebuilt at times: 1 MB that was there before, and counts as new, once.
         self.assertLess(min(grown) / (n // parts), 40.0, f"bytes of Python's memory for each model: {grown}")
-        self.assertLess((resident() - memory) / n, 2000.0, "bytes of all memory for each model")
-        if n >= 1000:
+        if n < 1000:
+            self.assertLess((resident() - memory) / n, 2000.0, "bytes of all memory for each model")
+        else:  # what tracemalloc takes itself, 2 MB at first, is in few of the tenths
             self.assertLess(sorted(taken)[parts // 2] / (n // parts), 20.0, f"bytes of all memory in each tenth: {taken}")
 
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "there is no /proc")
