@@ -165,6 +165,12 @@ static ga_status record_event(analysis *s, const ga_state *state)
   return status;
 }
 
+/* Of an event: the record before it may have an output time that is later by rounding. */
+static double event_time(const analysis *s, const ga_state *state)
+{
+  return s->records > 0 ? fmax(state->t, ga_recorder_time(s->run.recorder)) : state->t;
+}
+
 static int on_event(void *user, int event, const ga_state *state)
 {
   analysis *s = user;
@@ -174,7 +180,7 @@ static int on_event(void *user, int event, const ga_state *state)
     if (!r->events.jumped) status = record_event(s, state);
     r->events.jumped = 1;
   }
-  if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, state->t, event);
+  if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, event_time(s, state), event);
   if (status && !s->refused) s->refused = status;
   return status != GA_OK;
 }
@@ -184,7 +190,7 @@ static ga_status pass_jump(analysis *s, const ga_state *state)
 {
   if (!s->run.events.jumped) return GA_OK;
   s->run.events.jumped = 0;
-  return record(s, state, state->t, 0);
+  return record(s, state, event_time(s, state), 0);
 }
 
 /* ---- The run ---- */

@@ -187,8 +187,9 @@ def _vary(vary: Vary) -> "List[str]":
 
 def _column(name: str, values: Any) -> Array:
     """Numbers; durations become seconds, and dates, which have no t = 0, are refused."""
-    if np.ma.isMaskedArray(values):
-        values = np.ma.filled(values.astype(float), np.nan)
+    masked: Any = np.ma  # has no types
+    if masked.isMaskedArray(values):
+        values = masked.filled(values.astype(float), np.nan)
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise TypeError(f"the column {name!r} has complex numbers")

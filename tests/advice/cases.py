@@ -379,8 +379,17 @@ LANDS = "gravity: [0, 0, -9.81]\nbodies: {b: {type: point, mass: k, position: [0
 script("replace it by a smooth law", "replace it by a smooth law", by(LANDS), [SENSITIVITY],
        [change("m.yaml", "{type: contact, plane: ground, point: b, stiffness: 1e5, exponent: 1, radius: 0.1}", "{type: force, frame: b, force: [0, 0, '1000*exp(-(b.z - 0.1)/0.02)']}"), SENSITIVITY])
 FASTER = "\nevents: {e: {when: 'm - 0.8', set: m.rate, to: 2}}"
-script("leave out events that change the motion", "leave out events that change the motion", by(SPRUNG % "spring, coordinate: m, stiffness: 4 + k, rest: 0" + FASTER), [SENSITIVITY],
-       [change("m.yaml", FASTER, ""), SENSITIVITY])
+no_advice("leave out events that change the motion", "C only: the program differentiates events of models")
+CORNER = FASTER.replace("m - 0.8", "max(m - 0.8, 2*m - 1.6)")
+script("write a condition that is smooth where it passes 0", "its condition has a corner", by(SPRUNG % "spring, coordinate: m, stiffness: 4 + k, rest: 0" + CORNER), [SENSITIVITY],
+       [change("m.yaml", CORNER, FASTER), SENSITIVITY])
+COASTS = "bodies: {m: {type: scalar, mass: 1, position: 1, velocity: -k}}" + FASTER
+script("let the run end at another time", "exactly at the end of the run", by(COASTS), [SENSITIVITY + " --t-end 0.2"],
+       [SENSITIVITY + " --t-end 0.1"], [SENSITIVITY + " --t-end 0.4"])
+ENDS = {"m.yaml": model(SPRUNG % "spring, coordinate: m, stiffness: 4, rest: 0", "t_end: k, output: 0.1", "parameters: {k: 1}\n")}
+script("give t_start and t_end as numbers, or let an event end the run, as {when: t - NAME, stop: true}", "the time at which the run begins or ends depends on it", ENDS, [SENSITIVITY],
+       [change("m.yaml", "t_end: k", "t_end: 1"), SENSITIVITY],
+       [change("m.yaml", "t_end: k", "t_end: 5"), change("m.yaml", "forces:", "events: {e: {when: t - k, stop: true}}\nforces:"), SENSITIVITY])
 for corner in ("actuator, coordinate: m, force: '-4*m - 100*t^4*abs(k - 1)'", "spring, coordinate: m, stiffness: 4*(1 + abs(k - 1.00001)), rest: 0"):
     script("give a smaller step, or another value of the parameter", "have a corner or a jump" if "t^4" in corner else "has a corner or a jump", by(SPRUNG % corner),
            [SENSITIVITY], [SENSITIVITY + " --set k=1.5"])
