@@ -180,7 +180,8 @@ static int on_event(void *user, int event, const ga_state *state)
     if (!r->events.jumped) status = record_event(s, state);
     r->events.jumped = 1;
   }
-  if (!status && r->recorder) status = r->written = ga_recorder_event(r->recorder, event_time(s, state), event);
+  if (!status && r->recorder)
+    status = r->written = ga_recorder_event(r->recorder, event_time(s, state), event);
   if (status && !s->refused) s->refused = status;
   return status != GA_OK;
 }
