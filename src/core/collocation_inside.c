@@ -459,6 +459,17 @@ static double noise_of(const double *w, int n, double noise)
   return noise * sum;
 }
 
+/* What iterations and rounding may have left in component i of z. */
+static double left_at(const ga_stepper *st, int i)
+{
+  const ga_system *sys = st->sys;
+  const ga__colloc *c = ga__colloc_of(st);
+  int index;
+  const ga_equation_block block = ga__block_of(sys, i, &index);
+  const double *all = c->nodes + c->now->stages * sys->n + sys->start[block];
+  return fmax(ROUNDING * ga__max_abs(all, sys->size[block], NULL), ga__colloc_left_in(st, (int)block));
+}
+
 /* Of D_k, into d->further; those that meet a bound have its derivative. */
 static void find_further_change(ga_stepper *st, const ga__colloc_change *d)
 {
@@ -471,11 +482,7 @@ static void find_further_change(ga_stepper *st, const ga__colloc_change *d)
   further_points(st, d->nodes, d->before, t, dz);
   const int points = of.points;
   for (int i = 0; i < size; i++) {
-    int index;
-    const ga_equation_block block = ga__block_of(st->sys, i, &index);
-    const double *all = c->nodes + c->now->stages * size + st->sys->start[block];
-    const double left =
-        fmax(ROUNDING * ga__max_abs(all, st->sys->size[block], NULL), ga__colloc_left_in(st, (int)block));
+    const double left = left_at(st, i);
     double before2 = weighted_sum(of.w[0], of.z, points - 1, i),
            before = weighted_sum(of.w[1], of.z, points, i);
     double d2 = weighted_sum(of.w[0], dz, points - 1, i), d1 = weighted_sum(of.w[1], dz, points, i);
@@ -688,7 +695,6 @@ static void further_turned(const ga_stepper *st, const differences *of, int i, d
 /* By all D_k. */
 static void all_further_turned(ga_stepper *st, const curve_bars *bars, const ga__colloc_bars *to)
 {
-  const ga__colloc *c = ga__colloc_of(st);
   const int size = st->sys->n;
   double t[2 * GA__NODES];
   const double *own[2 * GA__NODES];
@@ -698,11 +704,7 @@ static void all_further_turned(ga_stepper *st, const curve_bars *bars, const ga_
   const int count = of.points + further_points(st, to->nodes, to->before, t, own);
   for (int l = 0; l < count; l++) dz[l] = (double *)own[l]; /* of to's arrays, which are written to */
   for (int i = 0; i < size; i++) {
-    int index;
-    const ga_equation_block block = ga__block_of(st->sys, i, &index);
-    const double *all = c->nodes + c->now->stages * size + st->sys->start[block];
-    const double left =
-        fmax(ROUNDING * ga__max_abs(all, st->sys->size[block], NULL), ga__colloc_left_in(st, (int)block));
+    const double left = left_at(st, i);
     further_turned(st, &of, i, left, bars->further, dz);
   }
 }

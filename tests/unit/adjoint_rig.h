@@ -43,21 +43,27 @@ static ga_adjoint_opts adjoint_of(int interval)
   return (ga_adjoint_opts){.interval = interval, .memory = interval >= 100 ? 64e6 : interval > 4 ? 2e4 : 0.0};
 }
 
+/* Both begin at the start of the course. */
+static void begin_both(study *s, const course *c, int interval, ga_adjoint **adjoint)
+{
+  const ga_adjoint_opts opts = adjoint_of(interval);
+  const ga_start_opts o = start_of(c);
+  study_open(s, c);
+  const ex_problem *x = s->r.problem;
+  assert_status(s->r.ctx, ga_adjoint_create(s->r.ctx, s->r.st, N_ALL, s->parameter, &opts, adjoint), GA_OK);
+  assert_status(
+      s->r.ctx,
+      ga_sensitivity_start(s->se, &o, 0.0, s->at.q, s->at.v, s->at.x, x->lambda_guess, x->psi_guess, NULL),
+      GA_OK);
+  assert_status(s->r.ctx, ga_adjoint_begin(*adjoint), GA_OK);
+}
+
 static void compare_adjoint(const course *c, int interval, double most)
 {
   static study s;
   ga_adjoint *adjoint = NULL;
-  const ga_adjoint_opts opts = adjoint_of(interval);
-  const ga_start_opts o = start_of(c);
   double forward[N_ALL] = {0}, size[N_ALL] = {0}, gradient[N_ALL], again[N_ALL];
-  study_open(&s, c);
-  const ex_problem *x = s.r.problem;
-  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint), GA_OK);
-  assert_status(
-      s.r.ctx,
-      ga_sensitivity_start(s.se, &o, 0.0, s.at.q, s.at.v, s.at.x, x->lambda_guess, x->psi_guess, NULL),
-      GA_OK);
-  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
+  begin_both(&s, c, interval, &adjoint);
   add_forward(&s, 0, forward, size);
   for (int i = 0; i < c->n; i++) {
     take_step(c, s.r.st, i);
@@ -133,17 +139,8 @@ static void compare_within(const course *c, int interval, double most)
 {
   static study s;
   ga_adjoint *adjoint = NULL;
-  const ga_adjoint_opts opts = adjoint_of(interval);
-  const ga_start_opts o = start_of(c);
   double forward[N_ALL] = {0}, size[N_ALL] = {0}, gradient[N_ALL];
-  study_open(&s, c);
-  const ex_problem *x = s.r.problem;
-  assert_status(s.r.ctx, ga_adjoint_create(s.r.ctx, s.r.st, N_ALL, s.parameter, &opts, &adjoint), GA_OK);
-  assert_status(
-      s.r.ctx,
-      ga_sensitivity_start(s.se, &o, 0.0, s.at.q, s.at.v, s.at.x, x->lambda_guess, x->psi_guess, NULL),
-      GA_OK);
-  assert_status(s.r.ctx, ga_adjoint_begin(adjoint), GA_OK);
+  begin_both(&s, c, interval, &adjoint);
   for (int i = 0; i < c->n; i++) {
     take_step(c, s.r.st, i);
     assert_status(s.r.ctx, ga_sensitivity_step(s.se), GA_OK);

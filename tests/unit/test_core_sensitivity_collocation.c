@@ -1,5 +1,5 @@
-/* Derivatives of runs by collocation and by the automatic method, against extrapolated differences of complete
- * runs with the same steps. */
+/* Derivatives of runs by collocation and by the automatic method, against extrapolated differences of
+ * complete runs with the same steps. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,39 +9,15 @@
 
 #include "core/collocation.h"
 #include "core/simulate.h"
-#include "sensitivity_rig.h"
+#include "collocation_courses.h"
 
 #define MOST 1e-8
 
-typedef struct problem {
-  const char *name;
-  double h;
-} problem;
-
-static const problem PROBLEMS[] = {
-    {"spring_mass", 0.05},   {"slider_crank", 1e-2},  {"heavy_top", 2e-3},       {"heavy_top_left", 1e-3},
-    {"heavy_top_s3", 1e-3},  {"heavy_top_se3", 2e-3}, {"tumbling_top", 1e-2},    {"rolling_disk", 2e-2},
-    {"mechatronic", 1e-2},   {"rank_deficient_d1", 1e-3}, {"rank_deficient_d3", 5e-3},
-};
-enum { N_PROBLEMS = sizeof PROBLEMS / sizeof *PROBLEMS };
-
-static course course_of(const problem *p, int order)
-{
-  return (course){.problem = p->name,
-                  .method = GA_COLLOCATION,
-                  .h = p->h,
-                  .n = 14,
-                  .commutator = 1,
-                  .width = 1e-2,
-                  .order = order};
-}
-
 static void derivatives_are_those_of_the_run(void **state)
 {
-  static const int ORDERS[] = {3, 4, 5, 6, 7, 8, 10};
   (void)state;
   for (int i = 0; i < N_PROBLEMS; i++)
-    for (size_t k = 0; k < sizeof ORDERS / sizeof *ORDERS; k++) {
+    for (size_t k = 0; k < N_ORDERS; k++) {
       const course c = course_of(&PROBLEMS[i], ORDERS[k]);
       examine(&c, MOST);
     }
@@ -65,11 +41,11 @@ static void orders_and_sizes_change(void **state)
 static void dense_output(void **state)
 {
   static const double WITHIN[] = {0.15, 0.6};
-  static const int ORDERS[] = {3, 4, 6, 7, MIXED};
+  static const int SOME[] = {3, 4, 6, 7, MIXED};
   (void)state;
   for (int i = 0; i < N_PROBLEMS; i++)
     for (int k = 0; k < 10; k++) {
-      course c = course_of(&PROBLEMS[i], ORDERS[k / 2]);
+      course c = course_of(&PROBLEMS[i], SOME[k / 2]);
       c.varies = c.order == MIXED;
       c.h *= 0.5;
       c.within = WITHIN[k % 2];
@@ -179,10 +155,10 @@ static void run_with_control(study *s, const course *c, double t_end, double tol
   o.rtol = o.rtol_v = o.rtol_x = tol, o.atol = o.atol_v = o.atol_x = 0.01 * tol;
   o.defect_points = 0;
   assert_status(s->r.ctx, ga_simulator_create(s->r.ctx, s->r.st, &o, &sim), GA_OK);
-  assert_status(s->r.ctx,
-                ga_simulator_start(sim, &start, 0.0, s->at.q, s->at.v, s->at.x, x->lambda_guess, x->psi_guess,
-                                   NULL),
-                GA_OK);
+  assert_status(
+      s->r.ctx,
+      ga_simulator_start(sim, &start, 0.0, s->at.q, s->at.v, s->at.x, x->lambda_guess, x->psi_guess, NULL),
+      GA_OK);
   assert_status(s->r.ctx, ga_sensitivity_begin(s->se), GA_OK);
   note_step(all, s->r.st);
   while (!ga_simulator_finished(sim)) {
