@@ -283,9 +283,10 @@ static ga_status parse_moving(parser *p, double number, int start)
 {
   double x[2];
   for (int i = 0; i < 2; i++) {
-    int at = p->now.start + 1, sign = p->text[at] == '-';
+    if (p->text[p->now.start] != GA__MARK) return unexpected(p, expected_operator);
+    const int at = p->now.start + 1, sign = p->text[at] == '-';
     const int bytes = ga__number_length(p->text + at + sign);
-    if (p->text[p->now.start] != GA__MARK || bytes == 0) return unexpected(p, expected_operator);
+    if (bytes == 0) return unexpected(p, expected_operator);
     const ga_status status = ga__read_number(&x[i], &p->source, at + sign, bytes);
     if (status) return status;
     if (sign) x[i] = -x[i];
