@@ -355,7 +355,7 @@ struct ga_event_watch {
   double *matrix, *right, *solution, *unit, *residual, *phi_dot;
 };
 
-static ga_state state_at(const ga_point *p)
+ga_state ga__event_state(const ga_point *p)
 {
   return (ga_state){.t = p->t,
                     .q = p->q,
@@ -485,7 +485,7 @@ static int event_bounds(void *user, int event_number, const double t[2], const d
 
 static int event_function(void *user, const ga_point *p, double *g)
 {
-  const ga_state s = state_at(p);
+  const ga_state s = ga__event_state(p);
   return ga_event_watch_values(user, &s, g) ? -1 : 0;
 }
 

@@ -16,14 +16,7 @@ static ga_event_watch *watch_at(const ga_event_variants *e, int parameter, int k
 /* A callback that returns < 0 has said why. */
 static int evaluate(void *user, int parameter, int k, int event, const ga_point *p, double *g)
 {
-  const ga_state s = {.t = p->t,
-                      .q = p->q,
-                      .v = p->v,
-                      .vdot = p->vdot,
-                      .lambda = p->lambda,
-                      .psi = p->psi,
-                      .x = p->x,
-                      .y = p->y};
+  const ga_state s = ga__event_state(p);
   return ga__event_value(watch_at(user, parameter, k), event, &s, g) ? -1 : 0;
 }
 

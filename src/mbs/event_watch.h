@@ -5,6 +5,8 @@
 
 #include "mbs/mbs_impl.h"
 
+/* The state of a point. */
+ga_state ga__event_state(const ga_point *p);
 /* *g := the expression of event i at s. */
 ga_status ga__event_value(ga_event_watch *w, int i, const ga_state *s, double *g);
 /* v, x := what event i, at s, makes of them. */
